@@ -6,7 +6,7 @@ from browsing import NOW, HeldAnswers, listed, rows_of
 from trashing import add_message, execute
 
 from hermes_browse.store.sessions.models import Relation
-from hermes_browse.tui.browser.list.rows import MoreRow
+from hermes_browse.tui.browser.list.rows import ConversationRow, MoreRow
 
 
 @pytest.fixture
@@ -161,3 +161,21 @@ async def test_enter_on_a_row_that_goes_at_that_moment_does_nothing(answers, bro
     answers.release("catalog")
     await browser.settle()
     assert screen.rows.source.index_of(row.key) is None and screen.rows.has_focus
+
+
+@pytest.mark.parametrize("is_read_first", [True, False])
+async def test_all_is_marked_that_was_listed_and_is_there(is_read_first, answers, browser):
+    """Another list comes in the moment of the key."""
+    screen = browser.screen
+    row = next(each for each in rows_of(browser)[2:] if isinstance(each, ConversationRow))
+    answers.hold("catalog")
+    delete(browser, *row.conversation.session_ids)
+    screen.listing.read()
+    await browser.wait_until(lambda: answers.count == 1)
+    if is_read_first:
+        answers.release("catalog")
+    screen.edits.mark_all()
+    answers.release("catalog")
+    await browser.settle()
+    assert not screen.status.is_failure and row.conversation.root_id not in screen.marks
+    assert len(screen.marks) == len(screen.catalog.order())

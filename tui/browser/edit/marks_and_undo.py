@@ -12,10 +12,12 @@ from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.progress import EVERY, Stage
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
 from ...text import formats
+from ...widgets.list_rows import RowSource
 from ..context import Context
 from ..current import ConversationPanes
 from ..list.rows import conversations_of
@@ -100,36 +102,42 @@ class MarksAndUndo:
             return
         self._forget_range()
         first, last = sorted((start, rows.cursor))
-        main.start("marks", self._mark_rows, first, last)
+        main.start("marks", self._mark_rows, rows.source, main.catalog, range(first, last + 1))
 
     def mark_all(self) -> None:
         """Mark every row of the list, or remove all marks if there are any."""
-        main, results = self._main, self._main.results
+        main, results, source = self._main, self._main.results, self._main.rows.source
         if main.marks:
             self.clear()
         elif results is not None and results.goes_on:
-            main.start("marks", self._mark_found, results)
+            main.start("marks", self._mark_found, results, source, main.catalog)
         else:
-            main.start("marks", self._mark_rows, 0, len(main.rows) - 1)
+            main.start("marks", self._mark_rows, source, main.catalog, range(len(source)))
 
-    async def _mark_rows(self, first: int, last: int) -> None:
-        rows = map(self._main.rows.source.row, range(first, last + 1))
-        await self._add(chain.from_iterable(map(conversations_of, rows)))
+    async def _mark_rows(self, source: RowSource, catalog: Catalog, places: Iterable[int]) -> None:
+        """Mark the conversations of some rows, as they were when that was asked for."""
+        rows = map(source.row, places)
+        await self._add(chain.from_iterable(map(conversations_of, rows)), catalog)
 
-    async def _mark_found(self, results: SearchResults) -> None:
+    async def _mark_found(
+        self, results: SearchResults, source: RowSource, catalog: Catalog
+    ) -> None:
         """Mark all conversations of a search, also those whose hits have not been read."""
-        catalog = self._main.catalog
-        await self._mark_rows(0, len(self._main.rows) - 1)
+        await self._mark_rows(source, catalog, range(len(source)))
         if results.total is None or results.total.at_least:
             self._main.say(_("not all hits are counted: those that are shown are marked"))
             return
         roots = filter(None, map(catalog.root_of, results.total.sessions))
-        await self._add(map(catalog.conversation, filter(catalog.is_root, roots)))
+        await self._add(map(catalog.conversation, filter(catalog.is_root, roots)), catalog)
 
-    async def _add(self, conversations: Iterable[Conversation]) -> None:
-        """Mark conversations, which are made on a thread, as there may be thousands."""
-        self._main.marks.update(await self._main.call(partial(self._by_root, conversations)))
-        self._main.redraw_marks()
+    async def _add(self, conversations: Iterable[Conversation], catalog: Catalog) -> None:
+        """Mark conversations of a catalog, which are made on a thread, as there may be
+        thousands."""
+        main = self._main
+        main.marks.update(await main.call(partial(self._by_root, conversations)))
+        main.redraw_marks()
+        if main.catalog is not catalog:  # it was read anew meanwhile
+            await self.renew_marks()
 
     async def renew_marks(self) -> None:
         """Keep what is marked as it is now, without what is gone."""
