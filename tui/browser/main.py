@@ -25,7 +25,7 @@ from textual.events import ScreenResume
 from textual.widgets import Static
 
 from hermes_browse.store.amounts import parse_age
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.hermes.homes import sessions_folder, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _, ngettext
@@ -220,6 +220,12 @@ class MainScreen(PaneMessages):
         self.loader.fit_titles()
 
     # What other parts ask for
+
+    def failed(self, error: BrowseError) -> None:
+        """Show an error; what could not be read as the store was busy is read again soon."""
+        super().failed(error)
+        if isinstance(error, StoreBusyError):
+            self.listing.is_outdated = True
 
     async def mark_read(self, session_ids: Sequence[str], message_id: int | None) -> None:
         await super().mark_read(session_ids, message_id)

@@ -1,11 +1,17 @@
 """Answers that come when something else has changed meanwhile: what is shown is of the store as it is,
 and of what was asked for last."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
-from browsing import NOW, HeldAnswers, listed, rows_of
+from browsing import NOW, HeldAnswers, browsing, listed, loose, open_app, rows_of
 from trashing import add_message, execute
+from writing import small_store
 
 from hermes_browse.store.sessions.models import Relation
+from hermes_browse.tui.browser import main
+from hermes_browse.tui.browser.list import listing
 from hermes_browse.tui.browser.list.rows import ConversationRow, MoreRow
 
 
@@ -179,3 +185,20 @@ async def test_all_is_marked_that_was_listed_and_is_there(is_read_first, answers
     await browser.settle()
     assert not screen.status.is_failure and row.conversation.root_id not in screen.marks
     assert len(screen.marks) == len(screen.catalog.order())
+
+
+async def test_what_was_busy_is_read_again_also_if_nothing_was_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(listing, "_BETWEEN", 0.0)
+    monkeypatch.setattr(main, "_POLL_SECONDS", 0.01)
+    path = small_store(tmp_path / "state.db", "delete")
+    app = open_app(loose(path))
+    app.store.busy_seconds = 0.01
+    async with browsing(app) as browser:
+        screen = browser.screen
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            await browser.press("down")
+            await browser.wait_until(lambda: screen.status.is_failure)
+            assert screen.transcript.model is None
+            other.execute("ROLLBACK")
+        await browser.wait_until(lambda: screen.transcript.model is not None)
