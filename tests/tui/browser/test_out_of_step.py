@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from browsing import NOW, HeldAnswers, browsing, listed, loose, open_app, rows_of
+from browsing import NOW, HeldAnswers, browsing, listed, loose, on_store, open_app, rows_of
 from trashing import add_message, execute
 from writing import small_store
 
@@ -202,3 +202,25 @@ async def test_what_was_busy_is_read_again_also_if_nothing_was_written(tmp_path,
             assert screen.transcript.model is None
             other.execute("ROLLBACK")
         await browser.wait_until(lambda: screen.transcript.model is not None)
+
+
+async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
+    """Of those that are counted only the first are read."""
+    for at in range(60):
+        execute(path, "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', ?)", at, NOW)
+        for second in range(3):
+            add_message(path, str(at), "a zeppelin", NOW - 3 * at - second)
+    async with on_store(path) as browser:
+        screen = browser.screen
+        answers.hold("count")
+        await browser.send("slash", *"zeppelin")
+        await browser.wait_until(lambda: answers.count > 0)
+        delete(browser, "0")
+        screen.listing.read()
+        await browser.wait_until(lambda: "0" not in screen.catalog.sessions)
+        answers.release("count")
+        await browser.settle()
+        assert len(screen.results.hits) < screen.results.total.count == 59 * 3
+        delete(browser, "59")  # none of its hits has been read
+        await browser.follow()
+        assert "174 hits in 58 conversations" in browser.status

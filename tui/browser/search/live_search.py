@@ -4,6 +4,7 @@ hits."""
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 
 from hermes_browse.store.errors import StoreBusyError
@@ -104,9 +105,27 @@ class LiveSearch:
         if self._is_outdated or self._was_busy or (self._is_list and not self.is_pending):
             self.run(top=self._was_busy)
         elif results is not None and self._scan is None:
-            renewed = results.renewed(before, self._main.catalog)
-            if renewed != results:
-                self._show(renewed)
+            self._renew(results, before)
+
+    def _renew(self, results: SearchResults, before: Catalog) -> None:
+        """Show results as of the catalog, which was another one before; count again without what is
+        gone: not all that was counted has been read."""
+        main = self._main
+        renewed = results.renewed(before, main.catalog)
+        if renewed != results:
+            if main.search_status:  # the cursor has not moved since
+                main.search_status = renewed.status(self._typed.problems)
+            self._show(renewed)
+        sessions = results.total.sessions if results.total is not None else ()
+        is_gone = any(each not in main.catalog.sessions for each in sessions)
+        if is_gone or len(renewed.hits) < len(results.hits):
+            main.start("count", self._count, replace(renewed, total=None), self._request())
+
+    def _request(self) -> SearchRequest:
+        main = self._main
+        return SearchRequest(
+            self._typed.query, main.catalog, main.search_view, main.hit_order, main.clock()
+        )
 
     @property
     def _is_list(self) -> bool:
@@ -144,9 +163,7 @@ class LiveSearch:
     async def _find(self, scan: Scan, top: bool) -> None:
         """Run the query and show what it finds: hits, or the list filtered."""
         main = self._main
-        request = SearchRequest(
-            self._typed.query, main.catalog, main.search_view, main.hit_order, main.clock()
-        )
+        request = self._request()
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
         main.start("scan", self._show_progress, scan)
         try:
@@ -165,11 +182,12 @@ class LiveSearch:
             words = counted(results.count, "conversation")
             main.search_status = " · ".join([words, *self._typed.problems])
         else:
+            results = results.renewed(request.catalog, main.catalog)
             # If a scan has shown some of it already, the cursor stays.
             self._show(results, top=top and scan.shown is None)
             draw_now(main.rows)
             main.search_status = results.status(self._typed.problems)
-            main.start("count", self._count, results, request)
+            main.start("count", self._count, results, self._request())
             for _step in range(scan.steps):
                 self.step(1)
         if self._is_list and main.catalog is not request.catalog:  # it was read anew meanwhile
