@@ -19,7 +19,8 @@ from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.places.merged import MergedStore
 from hermes_browse.store.places.old_transcripts import OldTranscripts
 from hermes_browse.store.places.place import Place
-from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -90,6 +91,8 @@ class PlacesScreen(OtherScreen):
         )
         super().__init__(location, store, first)
         self._merged = store
+        self._away: list[str] = []
+        """Names of the places that were away when the list was read last."""
 
     def notes(self) -> Sequence[ListRow]:
         now, away = self.clock(), [(place, place.away) for place in self._merged.places]
@@ -102,6 +105,20 @@ class PlacesScreen(OtherScreen):
             _("asking {hosts} …", hosts=waited) if waited else "",
             _("without {hosts}", hosts=away) if away else "",
         )
+
+    def why_gone(self, conversation: Conversation) -> str:
+        place = self._merged.place(conversation.root_id)
+        if place is None or place.away is None:
+            return super().why_gone(conversation)
+        return f"{one_line(place.name, 40)}: {reason_of(place, place.away, self.clock())}"
+
+    def watch_catalog(self, before: Catalog, catalog: Catalog) -> None:
+        """Search again when a place has gone or come back: its hits go and come with it."""
+        away = [place.name for place in self._merged.places if place.away is not None]
+        if away != self._away and self.searched is not None:
+            self.search.outdate()
+        self._away = away
+        super().watch_catalog(before, catalog)
 
     def enter_row(self, row: ListRow) -> None:
         """Ask a place again that is away; other rows as on every main screen."""

@@ -19,7 +19,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import OF_COMPRESSED
@@ -79,6 +80,8 @@ def load(name: str) -> Any:
     return getattr(import_module(f"hermes_browse.{module}"), attribute)
 
 
+_NAME = 60
+"""Code points of a name in a sentence."""
 _SHORT = 30
 """Lines below which the tree is shown only on request."""
 _LEAST_FOR_TREE = 14
@@ -142,6 +145,13 @@ class Panes(Context):
     def notes(self) -> Sequence[ListRow]:
         """Return rows above those of the list: what is missing in it; on any thread."""
         return ()
+
+    def why_gone(self, conversation: Conversation) -> str:
+        """Return why a conversation is no longer listed in any view."""
+        return _(
+            "“{name}” is no longer in the store: another program deleted it",
+            name=one_line(formats.name(conversation), _NAME),
+        )
 
     @property
     def message_id(self) -> int | None:

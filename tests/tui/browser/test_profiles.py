@@ -2,10 +2,10 @@
 own."""
 
 import os
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 import pytest
-from browsing import browsing, on_demo, open_app, rows_of
+from browsing import browsing, go_to, on_demo, open_app, rows_of
 from builders import make_store
 from platforms import forbid, script
 from store_builder import T0
@@ -271,3 +271,43 @@ async def test_rows_far_below_are_named_when_they_come_into_sight(root):
         await browser.press("end")
         await browser.wait_until(lambda: "words of m299" in browser.text("#list"))
         assert "no text" not in browser.text("#list")
+
+
+@contextmanager
+def damaged(browser, path):
+    """A store that cannot be read for a while."""
+    with browser.screen.reads.released():
+        path.rename(path.with_name("whole"))
+        path.write_bytes(b"no database at all" * 100)
+    yield
+    path.with_name("whole").replace(path)
+
+
+async def reread(browser, count):
+    """Read the list, and wait until it has so many sessions."""
+    browser.screen.listing.read()
+    await browser.wait_until(lambda: len(browser.screen.catalog.sessions) == count)
+    await browser.settle()
+
+
+async def test_what_cannot_be_read_any_more_is_not_called_deleted(root):
+    async with browsing(open_app(Location(root / "state.db", root, "default"))) as browser:
+        await everything(browser)
+        await go_to(browser, "same coder")
+        await browser.press("tab")
+        with damaged(browser, root / "profiles" / "coder" / "state.db"):
+            await reread(browser, 1)
+            assert browser.screen.rows.has_focus
+            assert "coder: it cannot be read: " in browser.status
+
+
+async def test_hits_of_a_profile_that_can_be_read_again_come_back(root):
+    async with browsing(open_app(Location(root / "state.db", root, "default"))) as browser:
+        await everything(browser)
+        await browser.search("lighthouse")
+        with damaged(browser, root / "profiles" / "coder" / "state.db"):
+            await reread(browser, 1)
+            assert len(browser.screen.results.hits) == 1
+            assert "without broken, coder" in browser.text("#header")
+        await reread(browser, 2)
+        assert len(browser.screen.results.hits) == 2

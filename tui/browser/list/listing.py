@@ -19,7 +19,6 @@ from hermes_browse.store.sessions.session_rows import StoreState
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ...text.formats import name
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow, RowSource
 from ..panes import Panes, load
 from .columns import ListLayout
@@ -55,8 +54,6 @@ class _Read(NamedTuple):
     """Everything was read, not only changes."""
 
 
-_NAME = 60
-"""Code points of a name in a sentence."""
 _NEWEST = 50
 """Most recently used conversations that are checked for being live."""
 
@@ -226,8 +223,8 @@ class Listing:
         return next((f"c{root}" for root in back), None)
 
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
-        """Give the keys to the list if another program has deleted what is being read: the row that
-        takes its place is shown then, and must not be taken for it."""
+        """Give the keys to the list if what is being read is no longer there: the row that takes its
+        place is shown then, and must not be taken for it."""
         main, model = self._main, self._main.transcript.model
         if model is None or not catalog.exact:
             return
@@ -235,12 +232,7 @@ class Listing:
         is_gone = touched.isdisjoint(ids) and catalog.sessions.keys().isdisjoint(ids)
         if is_gone and main.focused in (main.transcript, main.lineage):
             main.set_focus(main.rows)
-            main.warn(
-                _(
-                    "“{name}” is no longer in the store: another program deleted it",
-                    name=one_line(name(model.conversation), _NAME),
-                )
-            )
+            main.warn(main.why_gone(model.conversation))
 
     def read_attention(self) -> None:
         """Read in the background what is new, and what waits for the user."""
