@@ -131,6 +131,8 @@ class CompactionsScreen(ConversationScreen):
         """The compaction that the panes show."""
         self._losses: dict[int, Losses] = {}
         """By the number of the compaction."""
+        self._is_open = False
+        """Whether the panes show it, not another one as long as it is being read."""
         self._lost_at: int | None = None
         """The lost term that was gone to last, -1 for none; None as long as they are not
         highlighted."""
@@ -157,16 +159,20 @@ class CompactionsScreen(ConversationScreen):
         super().catalog_changed()
 
     async def read_rows(self) -> None:
-        """Read the compactions, and show them unless they are the same."""
+        """Read the compactions, and show them unless they are the same; the panes stay as long as
+        what they show does."""
         conversation, at = self.conversation, self.main.message_id
         history = await self.read(lambda store: store.compactions(conversation.segments))
-        compactions = history.compactions
-        is_same = self._compaction and self._history.compactions == compactions
-        self._history = history
-        if is_same:
+        shown, before = self._compaction, self._history.compactions
+        self._history, compactions = history, history.compactions
+        if shown is not None and before == compactions:
             return
-        self._losses.clear()
-        count, begin = len(compactions), self._begin
+        self._losses = {
+            number: losses
+            for number, losses in self._losses.items()
+            if compactions[number : number + 1] == before[number : number + 1]
+        }
+        count, begin = len(compactions), self._begin if shown is None else self._number
         if begin is None or begin >= count:
             of_message = (each for each in range(count) if at in compactions[each].gone)
             begin = next(of_message, count - 1)
@@ -177,7 +183,14 @@ class CompactionsScreen(ConversationScreen):
             self.rows.show(FixedRows([NoteRow(nothing_compressed(history))]))
             return
         self.rows.styles.height = min(count, max(self.size.height // 5, 3))
-        self._show(begin)
+        there = compactions[begin]
+        if self._is_open and shown and (shown.gone, shown.instead) == (there.gone, there.instead):
+            if begin not in self._losses:
+                self._lost_at = None
+            self._describe(there)
+            self.start("sides", self._find_losses, begin)
+        else:
+            self._show(begin)
         self._show_rows(key=f"c{begin}")
 
     def _show_rows(self, key: str | None = None) -> None:
@@ -201,29 +214,37 @@ class CompactionsScreen(ConversationScreen):
 
     def _show(self, number: int) -> None:
         """Show a compaction."""
-        compaction = self._history.compactions[number]
-        self._number, self._lost_at = number, None
+        self._number, self._lost_at, self._is_open = number, None, False
+        self._describe(self._history.compactions[number])
+        self.start("sides", self._open_sides, number)
+
+    def _describe(self, compaction: Compaction) -> None:
+        """Tell of the compaction shown."""
         self.show_line("instead-title", f"  {title_of_instead(compaction)}", "bold")
         self.line("about").update(about(self.conversation, compaction), layout=True)
         self._show_losses(compaction)
-        self.start("sides", self._open_sides, number)
 
     async def _open_sides(self, number: int) -> None:
-        """Read both sides of a compaction, then find what it lost, then what the others did, the
-        newest first; moving the cursor ends it."""
-        compactions = self._history.compactions
+        """Read both sides of a compaction, then find what was lost; moving the cursor ends it."""
         conversation, history = self.conversation, self._history
+        compaction = history.compactions[number]
         replaced, instead = await self.read(
-            lambda store: read_sides(store, conversation, history, compactions[number])
+            lambda store: read_sides(store, conversation, history, compaction)
         )
         self.replaced.open(replaced)
-        self.instead.open(instead, compactions[number].summary)
+        self.instead.open(instead, compaction.summary)
+        self._is_open = True
+        await self._find_losses(number)
+
+    async def _find_losses(self, number: int) -> None:
+        """Find what a compaction lost, then what the others did, the newest first."""
+        compactions = self._history.compactions
         for at in (number, *reversed(range(len(compactions)))):
             if at not in self._losses:
                 find = partial(OpenStore.losses, compaction=compactions[at])
                 self._losses[at] = await self.read(find)
                 self._show_rows()
-            if at == number:
+            if at == number and self._lost_at is None:
                 self._show_losses(compactions[number])
                 terms = self._losses[at].terms[:_MOST_LIT]
                 self.replaced.highlight([needle(each.term) for each in terms])

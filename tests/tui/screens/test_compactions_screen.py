@@ -6,6 +6,7 @@ from browsing import HeldAnswers, on_store
 from builders import T0
 from compressed import case, long_conversation, read_memory, store_of
 from effort import slow_but
+from trashing import add_message
 
 from hermes_browse.store.compression.losses import Losses
 from hermes_browse.store.connection.connect import Store
@@ -95,3 +96,21 @@ def test_nothing_is_said_where_nothing_is_forgotten(tmp_path):
         assert [not_remembered(read_memory(reader, each.segments)) for each in found] == [""] * len(
             found
         )
+
+
+@pytest.mark.parametrize("number", [1, 4])
+async def test_a_message_that_comes_moves_neither_the_cursor_nor_the_page(number, tmp_path):
+    """In the newest compaction it may name what was lost, which is looked for again."""
+    path = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
+    async with on_store(path, NOW, (160, 40)) as browser:
+        await browser.press("M")
+        screen = _screen(browser)
+        screen.rows.cursor = number
+        await browser.settle()
+        await browser.press("tab", "n", "down", "down")
+        place, told = screen.replaced.page.position, browser.text("#replaced-title")
+        add_message(path, screen.conversation.id, "a zeppelin", NOW)
+        await browser.follow()
+        assert screen.rows.cursor == screen._number == number and screen.replaced.has_focus
+        assert screen.replaced.page.position == place
+        assert len(screen._losses) == 5 and browser.text("#replaced-title") == told
