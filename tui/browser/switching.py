@@ -14,7 +14,8 @@ from pathlib import Path
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import OptionList
+from textual.widget import Widget
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.errors import BrowseError, StoreError
@@ -186,7 +187,7 @@ class Switching:
         folder = main.app.here.path.parent / "places"
         store = await main.call(lambda: MergedStore(folder, self._places()))
         first = await main.call(lambda: main.first_page(store))
-        if main.is_current:
+        if main.is_active:
             main.open_screen("places", store, first)
 
     def show_old(self, query: str = "") -> None:
@@ -204,7 +205,7 @@ class Switching:
         read = load("old-transcripts")
         transcripts, first = await main.call(lambda: read(folder, main))
         main.retract(_("looking for old transcripts …"))
-        if transcripts.files and main.is_current:
+        if transcripts.files and main.is_active:
             main.open_screen("old", transcripts, first, query)
             return
         transcripts.close()
@@ -232,12 +233,13 @@ class Switching:
         self._main.start("profiles", self._to, lambda: location, arrival)
 
     async def _to(self, where: Callable[[], Location], arrival: Arrival) -> None:
-        main, app = self._main, self._main.app
+        main, app, focused = self._main, self._main.app, self._main.focused
         location = await main.call(where)
         if location.path == main.location.path:
-            while len(app.screen_stack) > 1:
-                app.pop_screen()
-            main.arrive(arrival)
+            if self._is_awaited(location, focused):
+                while len(app.screen_stack) > 1:
+                    app.pop_screen()
+                main.arrive(arrival)
             return
         if main.writes.is_busy:
             main.say(_("something is still being written here: try again when it is done"))
@@ -250,4 +252,15 @@ class Switching:
         except StoreError as error:
             reason = short_reason(error, location)
             raise StoreError(f"{location.name}: {reason}") from error
-        app.switch_to(location, store, first, arrival)
+        if self._is_awaited(location, focused):
+            app.switch_to(location, store, first, arrival)
+
+    def _is_awaited(self, location: Location, focused: Widget | None) -> bool:
+        """Return whether the keys still go where they went when this was asked for: what is typed
+        elsewhere must not act in another store. Say so if not."""
+        app = self._main.app
+        is_typing = isinstance(app.focused, Input) and app.focused is not focused
+        is_awaited = app.screen is self._main and not is_typing
+        if not is_awaited:
+            self._main.say(_("{name} was not opened: you have gone on here", name=location.name))
+        return is_awaited

@@ -119,7 +119,7 @@ class TrashScreen(ListScreen):
             return self.main.first_page(Store(bundle.path), View.ALL)
 
         first = await self.call(read)
-        if self.is_current:
+        if self.app.screen is self:
             self.say("")
             self._is_away = True  # what may be restored there is read on the way back
             self.app.push_screen(BundleScreen(self.main, bundle, first, row.title))

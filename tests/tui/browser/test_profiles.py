@@ -2,12 +2,14 @@
 own."""
 
 import os
+import threading
 from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 from browsing import browsing, go_to, on_demo, open_app, rows_of
 from builders import make_store
 from platforms import forbid, script
+from resting import PATIENCE
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file, trash_folder
@@ -311,3 +313,24 @@ async def test_hits_of_a_profile_that_can_be_read_again_come_back(root):
             assert "without broken, coder" in browser.text("#header")
         await reread(browser, 2)
         assert len(browser.screen.results.hits) == 2
+
+
+@pytest.mark.parametrize("key", ["slash", "f2", "B"])
+async def test_another_store_that_is_late_takes_no_key(key, root, monkeypatch):
+    """What is typed meanwhile must not act there."""
+    may_come, first_page = threading.Event(), MainScreen.first_page
+
+    def late(screen, *given):
+        assert may_come.wait(PATIENCE)
+        return first_page(screen, *given)
+
+    monkeypatch.setattr(MainScreen, "first_page", late)
+    async with browsing(open_app(Location(root / "state.db", root, "default"))) as browser:
+        await browser.press("0")
+        await until(browser, ProfilesCard)
+        await browser.send("enter", key)
+        screens = [*browser.app.screen_stack]
+        may_come.set()
+        await browser.settle()
+        assert browser.app.screen_stack == screens
+        assert "coder was not opened: you have gone on here" in browser.screen.status.text
