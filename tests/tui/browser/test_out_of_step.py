@@ -2,17 +2,19 @@
 and of what was asked for last."""
 
 import sqlite3
+import time
 from contextlib import closing
 
 import pytest
 from browsing import NOW, HeldAnswers, browsing, listed, loose, on_store, open_app, rows_of
-from trashing import add_message, execute
+from trashing import add_message, execute, run
 from writing import small_store
 
 from hermes_browse.store.sessions.models import Relation
 from hermes_browse.tui.browser import main
 from hermes_browse.tui.browser.list import listing
 from hermes_browse.tui.browser.list.rows import ConversationRow, MoreRow
+from hermes_browse.tui.browser.transcript.loader import read_model
 
 
 @pytest.fixture
@@ -206,10 +208,10 @@ async def test_what_was_busy_is_read_again_also_if_nothing_was_written(tmp_path,
 
 async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
     """Of those that are counted only the first are read."""
-    for at in range(60):
-        execute(path, "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', ?)", at, NOW)
-        for second in range(3):
-            add_message(path, str(at), "a zeppelin", NOW - 3 * at - second)
+    sessions = "INSERT INTO sessions (id, source, started_at) VALUES ({}, 'cli', {})"
+    messages = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ({}, 'user', 'zeppelin', {})"
+    times = [(at, NOW - at) for at in range(60)]
+    run(path, *(each.format(*time) for each in (sessions, *[messages] * 3) for time in times))
     async with on_store(path) as browser:
         screen = browser.screen
         answers.hold("count")
@@ -224,3 +226,33 @@ async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
         delete(browser, "59")  # none of its hits has been read
         await browser.follow()
         assert "174 hits in 58 conversations" in browser.status
+
+
+async def test_a_message_written_while_its_conversation_is_read_is_shown(answers, browser):
+    """Also where nothing else is written after it."""
+    screen = browser.screen
+    answers.hold("transcript")
+    await browser.send("v")
+    await browser.wait_until(lambda: answers.count >= 1)
+    add_message(browser.app.store.path, screen.current.id, "a zeppelin", NOW)
+    await browser.wait_until(lambda: screen.current.last_active == NOW and answers.count == 1)
+    await browser.wait_until(lambda: bool(screen.attention.unread))
+    answers.release("transcript")
+    await browser.settle()
+    assert "a zeppelin" in browser.text("#transcript")
+
+
+async def test_a_message_is_shown_while_others_are_written(browser, monkeypatch):
+    """They come more quickly than the conversation is read."""
+
+    def slow(*given):
+        time.sleep(0.1)
+        return read_model(*given)
+
+    def is_shown():
+        browser.screen.loader.read_new()
+        return "a zeppelin" in browser.text("#transcript")
+
+    monkeypatch.setattr("hermes_browse.tui.browser.transcript.loader.read_model", slow)
+    add_message(browser.app.store.path, browser.screen.current.id, "a zeppelin", NOW)
+    await browser.wait_until(is_shown)

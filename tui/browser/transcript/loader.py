@@ -23,6 +23,8 @@ from .entries import TranscriptModel
 from .page import Layouts, lay_out
 
 if TYPE_CHECKING:
+    from textual.worker import Worker
+
     from ...work.jobs import StoreScreen
     from .scroll import Needed
     from .view import TranscriptView
@@ -133,6 +135,10 @@ class TranscriptLoader:
         """What is about to be shown, or could not be read."""
         self._was_busy = False
         """It could not be read because the store was busy."""
+        self._changes = 0
+        """How often the store may have changed."""
+        self._follower: Worker[None] | None = None
+        """Reads new messages, perhaps still."""
         self._left_out: dict[int | None, int] = {}
         """The message that this reading leaves out, by the one at which it began instead."""
 
@@ -186,6 +192,7 @@ class TranscriptLoader:
 
     async def _read(self, opening: Opening) -> None:
         main, page, reading = self._main, self._main.transcript.page, self._main.mode
+        changes = self._changes
 
         def read(store: OpenStore) -> tuple[TranscriptModel, int | None, Layouts]:
             model, begin = opening.read(store, reading)
@@ -215,6 +222,8 @@ class TranscriptLoader:
         if opening.is_recap:
             main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
         self._renew()  # the list may have been read meanwhile
+        if self._changes != changes:
+            self.read_new()
 
     def fit_titles(self) -> None:
         """Show title and facts, fitted to the width of the pane: of the page, or of what is being
@@ -260,10 +269,18 @@ class TranscriptLoader:
 
     def read_new(self) -> None:
         """Read new messages of the conversation on screen, and where the unread ones begin, as the
-        store or what is known of it has changed."""
-        shown = self._main.transcript.model
-        if shown is not None and not self.is_recap:
-            self._main.start("tail", self._read_tail, shown)
+        store or what is known of it has changed. A read under way goes on: a long one would never
+        end while somebody writes."""
+        self._changes += 1
+        if self._follower is None or self._follower.is_finished:
+            self._follower = self._main.start("tail", self._follow)
+
+    async def _follow(self) -> None:
+        seen = 0
+        while seen != self._changes:
+            seen, shown = self._changes, self._main.transcript.model
+            if shown is not None and not self.is_recap:
+                await self._read_tail(shown)
 
     async def _read_tail(self, shown: TranscriptModel) -> None:
         main, conversation, reading = self._main, self._main.current, self._main.mode
