@@ -1,5 +1,5 @@
-"""Answers that come when something else has changed meanwhile: what is shown is of the store as it is,
-and of what was asked for last."""
+"""Answers that come when something else has changed meanwhile: what is shown is of the store as it
+is, and of what was asked for last."""
 
 import sqlite3
 import time
@@ -209,7 +209,8 @@ async def test_what_was_busy_is_read_again_also_if_nothing_was_written(tmp_path,
 async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
     """Of those that are counted only the first are read."""
     sessions = "INSERT INTO sessions (id, source, started_at) VALUES ({}, 'cli', {})"
-    messages = "INSERT INTO messages (session_id, role, content, timestamp) VALUES ({}, 'user', 'zeppelin', {})"
+    names = "session_id, role, content, timestamp"
+    messages = f"INSERT INTO messages ({names}) VALUES ({{}}, 'user', 'zeppelin', {{}})"
     times = [(at, NOW - at) for at in range(60)]
     run(path, *(each.format(*time) for each in (sessions, *[messages] * 3) for time in times))
     async with on_store(path) as browser:

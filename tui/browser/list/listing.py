@@ -223,8 +223,8 @@ class Listing:
         return next((f"c{root}" for root in back), None)
 
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
-        """Give the keys to the list if what is being read is no longer there: the row that takes its
-        place is shown then, and must not be taken for it."""
+        """Give the keys to the list if what is being read is no longer there: the row that takes
+        its place is shown then, and must not be taken for it."""
         main, model = self._main, self._main.transcript.model
         if model is None or not catalog.exact:
             return
