@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
+from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any, NamedTuple, NoReturn
 
@@ -89,18 +90,29 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, argv: Sequence[str]) -> SimpleNamespace:
         """Parse a command line; SystemExit after an error."""
+        # Argparse would take the value of an unknown option for the command.
+        for word in takewhile(lambda word: word not in (*self.commands, "--"), argv):
+            if word.startswith("--") and _name_of(word) not in self._option_string_actions:
+                self._refuse([word], self._option_string_actions)
         arguments, unknown = self.parse_known_args(argv, SimpleNamespace())
         if unknown:
             command = self.commands.get(arguments.command, self)
-            known = [*self._option_string_actions, *command._option_string_actions]
-            close = _closest(unknown[0].partition("=")[0], known)
-            suggestion = _(" (did you mean {word}?)", word=close) if close is not None else ""
-            self.error(_("unrecognized arguments: %s") % " ".join(unknown) + suggestion)
+            known = [*command._option_string_actions, *self._option_string_actions]
+            command._refuse(unknown, known)
         return arguments
 
+    def _refuse(self, unknown: Sequence[str], known: Iterable[str]) -> NoReturn:
+        """Report unknown words of a command line, and which known option the first may mean."""
+        suggestion = _suggestion(_name_of(unknown[0]), list(known))
+        self.error(_("unrecognized arguments: %s") % " ".join(unknown) + suggestion)
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Name the choice that may have been meant, as Python 3.14 does."""
+        """Name the choice that may have been meant, as Python 3.14 does; of the many commands only
+        that."""
         choices = list(map(str, action.choices or ()))
+        if action.dest == "command" and value not in choices:
+            guess = _suggestion(value, choices)
+            self.error(_("unknown command: {word}", word=value) + guess)
         close = _closest(str(value), choices)
         if close is None:
             super()._check_value(action, value)
@@ -112,9 +124,24 @@ class Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, message % values)
 
 
+def _name_of(word: str) -> str:
+    """Return the option in a word that may have its value too."""
+    return word.partition("=")[0]
+
+
+def _suggestion(word: str, known: Sequence[str]) -> str:
+    """Return the end of a sentence that names what an unknown word may mean; may be empty."""
+    close = _closest(word, known)
+    return _(" (did you mean {word}?)", word=close) if close is not None else ""
+
+
 def _closest(word: str, words: Sequence[str]) -> str | None:
-    """Return what was probably meant by an unknown word; None if nothing was, or it is known."""
-    return None if word in words else next(iter(get_close_matches(word, words, 1, 0.7)), None)
+    """Return what was probably meant by an unknown word: what begins with it, or is spelled like
+    it; None if nothing was, or it is known."""
+    if word in words:
+        return None
+    longer = [each for each in words if each.startswith(word)]
+    return next(iter(longer or get_close_matches(word, words, 1, 0.7)), None)
 
 
 def count_arg(text: str) -> int:
