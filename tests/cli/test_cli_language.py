@@ -101,7 +101,7 @@ def test_sums_have_the_same_headers_with_all_hosts():
         ("list --limit x", "argument --limit: 译wants a whole number, 0 or more, not 'x'"),
         ("list --limit", "argument --limit: 译expected one argument"),
         ("trash drop", "the following arguments are required: BUNDLE"),
-        ("--plain list", "--plain goes without a command"),
+        ("--plain list", "--plain cannot be used with a command"),
     ],
 )
 def test_a_mistake_is_told_in_it(line, said):

@@ -61,7 +61,7 @@ class ChangesCommand(StoreCommand):
         """Return the error for options that only go with a diff, and for a diff as JSON."""
         arguments = self.given
         if arguments.diff and arguments.json:
-            return _("--diff prints text: it goes without --json")
+            return _("--diff prints text: it cannot be used with --json")
         if (arguments.file or arguments.output) and not arguments.diff:
             return _("--file and --output go with --diff")
         return ""

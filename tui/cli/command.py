@@ -107,7 +107,7 @@ class StoreCommand(Subcommand):
     def give(
         self, document: Mapping[str, object], tell: Callable[..., object], *what: object
     ) -> None:
-        """Nothing is open while somebody reads."""
+        """Close the store before printing, which may wait for a pager."""
         self.store.close()
         super().give(document, tell, *what)
 

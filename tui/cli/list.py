@@ -92,21 +92,21 @@ class ListCommand(ManyStoresCommand[_Listed]):
     def report(self, answers: Answers[_Listed]) -> None:
         rows = _page(answers, self.given)
         total, hidden = _total_and_hidden(answers, len(rows))
-        old_files = 0 if answers.only is None else answers.only.old_files
+        old_files = 0 if answers.single is None else answers.single.old_files
         if not self.given.json:
             print_table([*place_columns(answers), *_COLUMNS], rows)
             words = _shown_line(len(rows), total, hidden, old_files)
             note(formats.joined(words, answers.summary))
             return
         document: Json = {  # of thousands, it takes as long as reading them
-            "store": answers.only and answers.only.store,
+            "store": answers.single and answers.single.store,
             **answers.facts,
             "view": self.given.view,
             "shown": len(rows),
             "total": total,
             "hidden": hidden._asdict(),
         }
-        if answers.only is not None:
+        if answers.single is not None:
             document["old_transcripts"] = old_files
         self.print_json(document | {"conversations": [row.json() for row in rows]})
 
@@ -115,10 +115,10 @@ def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
     """Return the rows of all stores in one order."""
     rows = [
         _Row(place, conversation, answer.rules)
-        for place, answer in answers.answers
+        for place, answer in answers.placed
         for conversation in answer.page.conversations
     ]
-    if answers.only is not None:
+    if answers.single is not None:
         return rows
     sort = Sort(arguments.sort)
     key, activity = sort_key(sort, {}), sort_key(Sort.ACTIVITY, {})
@@ -131,7 +131,7 @@ def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
 
 def _total_and_hidden(answers: Answers[_Listed], shown: int) -> tuple[int, Hidden]:
     """Return how many conversations there are in all stores, and why the others are not shown."""
-    pages = [answer.page for answer in answers.every]
+    pages = [answer.page for answer in answers.values]
     total = sum(page.total for page in pages)
     automation = sum(page.hidden.automation for page in pages)
     archived = sum(page.hidden.archived for page in pages)

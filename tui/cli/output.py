@@ -62,7 +62,8 @@ class TableColumn(NamedTuple):
     dropped: int = 0
     """Its turn to be left out on a narrow terminal; 0 if it stays."""
     is_flexible: bool = False
-    """It is cut to the remaining width of a terminal; a pipe gets 400 code points of it."""
+    """It is cut to the remaining width of a terminal; a pipe gets 400 code points of it. Exactly one
+    column of a table is so."""
     context: str = ""
     """The meaning of the head, as of `pgettext`."""
     form: Callable[[Any], object] = str

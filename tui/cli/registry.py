@@ -126,7 +126,7 @@ _APART = {
     "plain": ("print_command",),
     "all_profiles": ("db", "demo", "profile", "old"),
 }
-"""Options that go without others, by the names of their values."""
+"""Options that cannot be used with others, by the names of their values."""
 _READ_OLD = ("list", "search", "show", "export", "stats")
 """What `--old` goes with."""
 _EXIT_CODES = N_("""\
@@ -208,10 +208,10 @@ def _contradictions(
         for other in others:
             if getattr(arguments, one) and getattr(arguments, other):
                 names = {"one": _option(one), "other": _option(other)}
-                yield _("{one} goes without {other}", **names)
+                yield _("{one} cannot be used with {other}", **names)
     for name in ("plain", "print_command"):
         if command is not None and getattr(arguments, name):
-            yield _("{option} goes without a command", option=_option(name))
+            yield _("{option} cannot be used with a command", option=_option(name))
     if arguments.old and arguments.command not in _READ_OLD:
         yield _(
             "--old goes with {commands}; the browser has them under the key 5",
@@ -222,7 +222,7 @@ def _contradictions(
             yield _("--host goes with a command that reads or writes a store")
         if len(without(argv, {"--host"})) == len(argv):
             # Behind `--` it would be sent along as a part of the command line.
-            yield _("--host stands ahead of `--`")
+            yield _("--host must come before `--`")
     if command is not None and (message := command.contradiction()):
         yield message
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -113,6 +114,10 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         ALL_HOSTS,
     )
 
+    @cached_property
+    def _query(self) -> Query:
+        return parse(" ".join(self.given.query))
+
     def contradiction(self) -> str:
         """Return the error for conflicting options, and for a filter without the number or date it
         needs.
@@ -122,12 +127,12 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         given = self.given
         if given.sort == HitOrder.RELEVANCE and (given.all_hosts or given.all_profiles):
             return _("several stores are searched by time: relevance cannot be compared")
-        return parse(" ".join(given.query)).refusal
+        return self._query.refusal
 
     def ask(self, store: OpenStore, now: float) -> HitPage:
         given = self.given
         return store.hit_page(
-            parse(" ".join(given.query)),
+            self._query,
             now,
             View(given.view or View.ALL),
             sources=given.source,
@@ -139,10 +144,10 @@ class SearchCommand(ManyStoresCommand[HitPage]):
 
     def report(self, answers: Answers[HitPage]) -> None:
         given = self.given
-        query = parse(" ".join(given.query))
+        query = self._query
         rows = _in_order(answers, given.sort)
         hits = rows[: given.limit or None]
-        total, suggestions = _total(answers), answers.only.suggestions if answers.only else ()
+        total, suggestions = _total(answers), answers.single.suggestions if answers.single else ()
         outcome = _outcome(answers, total, is_cut=len(hits) < len(rows))
         notes = _notes(answers, query)
         note(*notes)
@@ -169,23 +174,23 @@ def _in_order(answers: Answers[HitPage], order: str) -> list[_HitRow]:
     """Return the hits of all stores in one order."""
     rows = [
         _HitRow(place, hit, around, page.conversations.get(hit.session_id))
-        for place, page in answers.answers
+        for place, page in answers.placed
         for hit, around in zip(page.answer.hits, page.contexts, strict=True)
     ]
-    if answers.only is None:
+    if answers.single is None:
         rows.sort(key=lambda row: row.hit.timestamp or FAR_PAST, reverse=order == HitOrder.NEWEST)
     return rows
 
 
 def _total(answers: Answers[HitPage]) -> Total:
     """Return how many hits there are in all stores."""
-    totals = [page.total or Total(len(page.answer.hits), True) for page in answers.every]
+    totals = [page.total or Total(len(page.answer.hits), True) for page in answers.values]
     return Total(sum(part.count for part in totals), any(part.at_least for part in totals))
 
 
 def _outcome(answers: Answers[HitPage], total: Total, *, is_cut: bool) -> Json:
     """Return how a search went in all stores together, as the document says it."""
-    pages = [page.answer for page in answers.every]
+    pages = [page.answer for page in answers.values]
     return {
         "engine": engine_of(answer.engine for answer in pages),
         "complete": answers.is_complete and all(answer.complete for answer in pages),
@@ -199,10 +204,10 @@ def _notes(answers: Answers[HitPage], query: Query) -> list[str]:
     """Return what was not searched as it was meant, and what was not searched at all."""
     notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
     # A source or a role as an option is enough to look for.
-    engines = {page.answer.engine for page in answers.every}
+    engines = {page.answer.engine for page in answers.values}
     if query.is_empty and not notes and engines <= {"none"}:
         notes.append(_("The query is empty: nothing was looked for."))
-    for place, page in answers.answers:
+    for place, page in answers.placed:
         names = _place_names(answers, place)
         notes += [
             ": ".join([*names, sentence])
@@ -214,7 +219,7 @@ def _notes(answers: Answers[HitPage], query: Query) -> list[str]:
 
 def _place_names(answers: Answers[HitPage], place: Json) -> list[str]:
     """Return the host and the profile of a place; nothing if one store was asked."""
-    return [] if answers.only is not None else [str(name) for name in place.values() if name]
+    return [] if answers.single is not None else [str(name) for name in place.values() if name]
 
 
 def _summary(answers: Answers[HitPage], outcome: Json, total: Total, shown: int) -> str:

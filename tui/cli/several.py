@@ -39,7 +39,7 @@ T = TypeVar("T")
 class Answers(NamedTuple, Generic[T]):
     """What the stores that a command line names have answered."""
 
-    answers: Sequence[tuple[Json, T]]
+    placed: Sequence[tuple[Json, T]]
     """Each with its place: what its rows say of the store, nothing if only one of this machine was
     asked."""
     facts: Json
@@ -48,13 +48,13 @@ class Answers(NamedTuple, Generic[T]):
     """The same for people."""
     is_complete: bool
     """Whether all of them answered."""
-    only: T | None
+    single: T | None
     """The answer of the only store that was asked; None if several were."""
 
     @property
-    def every(self) -> list[T]:
+    def values(self) -> list[T]:
         """The answers without their places."""
-        return [answer for _place, answer in self.answers]
+        return [answer for _place, answer in self.placed]
 
 
 class _Tried(NamedTuple, Generic[T]):
@@ -180,9 +180,9 @@ def _sentence(location: Location, error: BrowseError) -> str:
 
 def place_columns(answers: Answers[T]) -> list[TableColumn]:
     """Return the columns that say where a row is from, of rows that begin with their place."""
-    if answers.only is not None:
+    if answers.single is not None:
         return []
-    first = next((place for place, _answer in answers.answers), ())
+    first = next((place for place, _answer in answers.placed), ())
     return [_PLACE_COLUMNS[name] for name in first]
 
 

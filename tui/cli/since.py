@@ -59,11 +59,9 @@ class SinceCommand(ManyStoresCommand[Since]):
         return parse_when(after, now)[0] if after is not None else None
 
     def report(self, answers: Answers[Since]) -> None:
-        rows = [
-            _PlacedItem(place, item) for place, found in answers.answers for item in found.items
-        ]
+        rows = [_PlacedItem(place, item) for place, found in answers.placed for item in found.items]
         rows.sort(key=lambda row: order(row.item))
-        since = min((found.since for found in answers.every), default=None)
+        since = min((found.since for found in answers.values), default=None)
         if self.given.json:
             lanes = {
                 lane: [_item_json(row) for row in rows if row.item.lane == lane]

@@ -71,7 +71,7 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         is_whole = period == "all" and by in WITH_BYTES
         groups: defaultdict[str, Counter[str]] = defaultdict(Counter)
         total: Counter[str] = Counter()
-        for report, _file_bytes in answers.every:
+        for report, _file_bytes in answers.values:
             total.update(_sums(report.total))
             for group in report.rows:
                 groups[group.key].update(_sums(group, by))
@@ -81,8 +81,8 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
         rows: list[_Row] = [{"key": key, **sums, **no_bytes} for key, sums in groups.items()]
         every: _Row = {**total, **no_bytes}
         if is_whole:
-            every["file_bytes"] = sum(file_bytes for _report, file_bytes in answers.every)
-        if answers.only is None:
+            every["file_bytes"] = sum(file_bytes for _report, file_bytes in answers.values)
+        if answers.single is None:
             rows.sort(key=itemgetter("key") if by in (*UNITS, "hour") else _order)
         document: _Row = {"total": every, "grouped_by": by, "by": rows, **answers.facts}
         if not is_whole:
@@ -90,7 +90,7 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
             document |= {"period": period, "since": since.isoformat() if since else None}
         table = [*rows, {"key": pgettext("sum", "all"), **every}]
         self.give(document, print_table, _columns(by, is_whole=is_whole), table)
-        self.remark(*([answers.summary] if answers.only is None else _about(every)))
+        self.remark(*([answers.summary] if answers.single is None else _about(every)))
 
 
 def _sums(group: Group, by: str = "") -> _Row:

@@ -52,6 +52,6 @@ def test_it_goes_with_the_browser_alone(capsys, hermes_home):
     from hermes_browse.tui.cli import main
 
     assert main(["--print-command", "list"]) == 2
-    assert "goes without a command" in capsys.readouterr().err
+    assert "cannot be used with a command" in capsys.readouterr().err
     assert main(["--print-command", "--demo"]) == 5
     assert main(["--print-command", "--home", str(hermes_home / "nowhere")]) in (2, 3)
