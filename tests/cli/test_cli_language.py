@@ -100,7 +100,7 @@ def test_sums_have_the_same_headers_with_all_hosts():
         ("list --sort nope", "argument --sort: 译invalid choice: 'nope' ("),
         ("list --limit x", "argument --limit: 译wants a whole number, 0 or more, not 'x'"),
         ("list --limit", "argument --limit: 译expected one argument"),
-        ("trash drop", "the following arguments are required: BUNDLE"),
+        ("trash drop", "the following arguments are required: DELETION"),
         ("--plain list", "--plain cannot be used with a command"),
     ],
 )

@@ -30,7 +30,7 @@ from .output import (
 )
 from .parser import IDS, JSON, Argument, Flag, Parser, Several, Valued, add_all, add_store_options
 
-_BUNDLES = Valued("bundles", "a name, or how it begins", "BUNDLE", nargs="+")
+_BUNDLES = Valued("bundles", "a name, or how it begins", "DELETION", nargs="+")
 _ACTIONS: dict[str, tuple[str, Sequence[Argument]]] = {
     "list": (N_("The deletions in the trash, newest first."), ()),
     "restore": (
