@@ -30,6 +30,7 @@ from .output import (
     note,
     print_lines,
     print_table,
+    title_or_preview,
 )
 from .parser import (
     ALL_HOSTS,
@@ -56,8 +57,8 @@ class _HitRow(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the conversation; may be empty."""
-        return one_line((self.conversation and self.conversation.title) or "", 40)
+        """Of the conversation, or how it begins; empty if it is not there."""
+        return one_line(title_or_preview(self.conversation), 40) if self.conversation else ""
 
     def json(self, *, has_context: bool) -> Json:
         """Build a HIT of the JSON contract."""
