@@ -12,6 +12,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -251,6 +252,8 @@ def read_changes(
 # The session that a user means
 
 _CANDIDATES = 10
+_MOST_TITLES = 2_000
+"""Compared with one that no session has."""
 
 
 def resolve_title(reader: Reader, title: str) -> str | None:
@@ -293,10 +296,21 @@ def resolve_session(reader: Reader, text: str) -> str:
             _("Several sessions begin with “{text}”.", text=text),
             remedy=_("Give more of the id. Candidates: {ids}", ids=candidates),
         )
+    near = ", ".join(f"“{title}”" for title in _near_titles(reader, text))
     raise NotFoundError(
         _("No session has the id, prefix or title “{text}”.", text=text),
-        advice=Advice.LIST_OR_SEARCH,
+        remedy=_("Similar titles: {titles}.", titles=near) if near else "",
+        advice=Advice.NONE if near else Advice.LIST_OR_SEARCH,
     )
+
+
+def _near_titles(reader: Reader, text: str) -> list[str]:
+    """Return up to three titles of the newest sessions that are spelled like a text, in any
+    case."""
+    sql = "SELECT title FROM session_rows WHERE title <> '' ORDER BY started_at DESC"
+    rows = reader.rows(f"{sql} LIMIT {_MOST_TITLES}")
+    titles = {title.casefold(): title for title in first_texts(rows)}
+    return [titles[each] for each in get_close_matches(text.casefold(), titles)]
 
 
 def resolve_last(reader: Reader, source: str = "cli") -> str | None:
