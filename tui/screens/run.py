@@ -104,7 +104,9 @@ class RunAxis(Picture):
         if self._fixed is None or room < 2:
             return []
         first, last = (formats.timestamp(self.scale.times[end]) for end in (0, -1))
-        times = place_labels([(0, first), (room - len(last), last)], room)
+        note = _("pauses are drawn short") if self.scale.has_pauses else ""
+        places = [(0, first), (room - len(last), last), ((room - len(note)) // 2, note)]
+        times = place_labels(places, room)
         marked = self._lane(self._pointed, room)
         return [
             runs([Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells])
@@ -188,11 +190,9 @@ class RunScreen(ConversationScreen):
         run = await self.read(lambda store: store.run(session_id, now))
         rows = list(map(_row, run_events(run)))
         self.axis.show(run)
-        short = _("pauses are drawn short") if self.axis.scale.has_pauses else ""
-        missing = _("Hermes stores no cost of single messages")
-        notes = formats.joined(missing, short)
+        missing = _("Hermes stores no cost per message")
         self.line("facts").update(
-            Content.assemble((facts(run), ""), (f" · {notes}", "dim")), layout=True
+            Content.assemble((facts(run), ""), (f" · {missing}", "dim")), layout=True
         )
         self.rows.show(FixedRows(rows or [NoteRow(_("Nothing more is stored of this run."))]))
 

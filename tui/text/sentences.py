@@ -287,7 +287,9 @@ class RunEvent(NamedTuple):
 def run_events(run: Run) -> Iterator[RunEvent]:
     """Yield what stands out, then the parts, then the subagents."""
     for mark in run.marks:
-        yield RunEvent("!", mark.text, mark.row.session_id, mark.row.id, mark.row.at)
+        is_pause = mark.kind == "gap" and mark.row.role == "user"
+        sign = "·" if is_pause else "!"
+        yield RunEvent(sign, mark.text, mark.row.session_id, mark.row.id, mark.row.at)
     for part in run.stretches:
         told, first = joined(part.model, cache_share(part)), part.first
         if told or part.cost_usd is not None:  # else as of an old transcript
