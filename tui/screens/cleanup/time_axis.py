@@ -201,21 +201,20 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 
 
 def labels(axis: Axis, width: int) -> str:
-    """Return the line of `width` cells below the columns: years, and months if they fit."""
-    wanted = []
+    """Return the line of `width` cells below the columns: years, and months where there is room
+    between them."""
+    years, months = [], []
     year = month = 0
     for index, start in enumerate(axis.edges[:-1]):
         at = datetime.fromtimestamp(start)
-        text = _(at.strftime("%b"))[:3]
-        if not year and at.month > 1:
-            text = f"{text} {at.year}"
-        elif at.year != year:
-            text = str(at.year)
-        elif at.month == month:
-            text = ""
+        place, name = index * width // len(axis.columns), _(at.strftime("%b"))[:3]
+        if at.year != year:
+            is_within = not year and at.month > 1
+            years.append((place, f"{name} {at.year}" if is_within else str(at.year)))
+        if at.month != month:
+            months.append((place, name))
         year, month = at.year, at.month
-        wanted.append((index * width // len(axis.columns), text))
-    return place_labels(wanted, width)
+    return place_labels([*years[1:], *years[:1], *months], width)
 
 
 class TimeAxis(Picture):
