@@ -59,6 +59,15 @@ def test_an_axis_fills_its_room_and_loses_nothing(days, most, width, height, age
     assert cell_len(labels(axis, width)) == width
 
 
+@pytest.mark.parametrize("width", [78, 118])
+def test_an_axis_names_each_year(width):
+    """Whichever months stand beside it: a year says more than a month."""
+    ahead = coming([30.0 * month for month in range(36)], most=width // 2, now=NOW)
+    named = labels(ahead, width)
+    years = {datetime.fromtimestamp(each).year for each in ahead.edges[:-1]}
+    assert [str(year) in named for year in sorted(years)[1:]] == [True] * (len(years) - 1)
+
+
 def test_what_is_there_is_seen_and_what_goes_stands_below():
     """One message beside a thousand; a column is as high as it is large."""
     shares = [AxisShare(NOW - 200 * DAY, "goes", 1.0), AxisShare(NOW - DAY, "stays", 1000.0)]
@@ -190,9 +199,16 @@ def test_the_file_before_and_after():
     totals = Plan().totals()._replace(free_bytes=200_000, given_back_bytes=400_000)
     line = file_line("state.db", file, totals, 120, no_color=False)
     bar = [text for text in line.plain if text in "█░"]
-    assert "200 KB freed at once" in line.plain and "shrinks the file by 500 KB" in line.plain
+    assert "200 KB free at once · v shrinks it by 500 KB" in line.plain
     assert bar.count("░") == round(len(bar) / 10)
     assert cell_len(file_line("state.db", file, totals, 60, no_color=False).plain) <= 60
+
+
+async def test_on_a_tiny_terminal_the_keys_stay(tmp_path):
+    """What is told of a row is cut."""
+    async with on_demo(tmp_path, (40, 10)) as browser:
+        await browser.press("P")
+        assert browser.app.screen.query_one("#keys").region.bottom == 10
 
 
 def _prune(browser):

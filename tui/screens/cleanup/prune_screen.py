@@ -62,7 +62,7 @@ def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_colo
     """
     used, whole = file.file_bytes - file.free_bytes, max(file.file_bytes, 1)
     goes, given_back = min(totals.free_bytes, used), min(totals.given_back_bytes, used)
-    size = max(min(width // 5, 40), 8)
+    size = max(min(width // 8, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
     stays, going, empty = "░█·" if no_color else "██░"
@@ -74,9 +74,9 @@ def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_colo
     ]
     room = width - 1 - sum(cell_len(text) for text, _look in parts)
     sizes = {
-        _("{size} freed at once"): goes,
+        _("{size} free at once"): goes,
+        _("v shrinks it by {size}"): given_back + file.free_bytes,
         _("{size} free already"): file.free_bytes,
-        _("v shrinks the file by {size}"): given_back + file.free_bytes,
         _("log {size}"): file.wal_bytes,
     }
     told = (text.format(size=formats.size(count)) for text, count in sizes.items() if count)
