@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from browsing import go_to, list_of, on_demo, on_store, rows_of
+from browsing import HeldAnswers, go_to, list_of, on_demo, on_store, rows_of
 from pruning import NOW
 from textual.widgets import Input
 
@@ -16,6 +16,7 @@ from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.cleanup.retention_screen import RetentionScreen
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.trash import TrashScreen
+from hermes_browse.tui.widgets.list_rows import NoteRow
 
 
 def planned(browser):
@@ -55,6 +56,22 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
         assert "old" not in planned(browser)[0] and "open" in planned(browser)[0], (
             "other rules make another plan, with what was left out and taken by hand"
         )
+
+
+async def test_a_plan_is_announced_and_acted_on_when_it_is_there(path, monkeypatch):
+    """The footer offers to delete only what is known."""
+    answers = HeldAnswers(monkeypatch)
+    async with on_store(path, NOW) as browser:
+        answers.hold()
+        await browser.pilot.press("P")
+        await browser.wait_until(lambda: isinstance(browser.app.screen, PruneScreen))
+        await browser.wait_until(lambda: answers.count)
+        (row,) = rows_of(browser)
+        assert isinstance(row, NoteRow) and row.text == "making the plan …"
+        assert "delete all" not in browser.text("#keys")
+        answers.release()
+        await browser.settle()
+        assert planned(browser)[0] and "delete all" in browser.text("#keys")
 
 
 @pytest.mark.slow

@@ -27,14 +27,17 @@ from ...browser.list.conversation_list import ConversationList
 from ...settings.keys.screen_commands import PRUNE
 from ...text import formats
 from ...widgets.bindings import following
+from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine, ToggleLine
-from ...widgets.list_rows import ListRow, head_of
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow, head_of
 from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, PlanView, SparedRow, key_in_plan
 from .plan_screen import SWITCHES, PlanScreen, RulesBox
 from .reclaim import open_reclaim
 from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
 from .time_axis import Measure, TimeAxis, axis_of
 
+_ACTS = frozenset({"prune-archive", "prune-delete"})
+"""The keys that act on what goes."""
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
 
@@ -120,6 +123,8 @@ class PruneScreen(PlanScreen):
     def on_mount(self) -> None:
         self.show_title(" " + _("preview only: nothing changes until you confirm"))
         self.query_one(ToggleLine).show(self.box.switches_on)
+        self.rows.show(FixedRows([NoteRow(_("making the plan …"))]))
+        self.query_one(KeyLine).withhold(_ACTS)
         self.watch(self.box, "parsed", self.rules_edited, init=False)
         self.plan_anew()
         self.start("vocabulary", self._read_vocabulary)
@@ -175,6 +180,7 @@ class PruneScreen(PlanScreen):
         is_gone = at is None or view.rows.index_of(at.key) is None
         is_other = is_gone or before.order is not view.order
         self.rows.show(view.rows, key=view.rows.row(0).key if is_other else None)
+        self.query_one(KeyLine).withhold(frozenset() if view.totals.conversations else _ACTS)
         self._show_plan()
 
     def watch_planned(self, planned: PreparedPlan | None) -> None:
