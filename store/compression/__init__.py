@@ -52,7 +52,9 @@ NOTES: Mapping[CompactionNote, str] = {
         "The newest messages were not stored again: the model still had them (`/compress here`), "
         "but a resume does not."
     ),
-    CompactionNote.EDGE: N_("Which messages were carried over is inferred from what they say."),
+    CompactionNote.EDGE: N_(
+        "Hermes does not store which messages were carried over: this is inferred from their text."
+    ),
     CompactionNote.GAP: N_(
         "Ids are missing among these messages: rows of this or of another session are gone from "
         "the store."

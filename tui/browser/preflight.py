@@ -67,12 +67,17 @@ def place_and_cost(
     if tokens:
         facts.append(
             _(
-                "context about {count} tokens, all sent again unless the provider still has them cached",
+                "the next prompt sends about {count} tokens again",
                 count=formats.number(tokens),
             )
         )
         if (most := max_uncached_cost(conversation, tokens)) is not None:
-            facts.append(_("that is {cost} at most", cost=formats.money(most)))
+            facts.append(
+                _(
+                    "for {cost} at most, less if the provider has them cached",
+                    cost=formats.money(most),
+                )
+            )
     return list(filter(None, [place, formats.joined(*facts)]))
 
 

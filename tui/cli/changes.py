@@ -159,7 +159,12 @@ class BlameCommand(StoreCommand):
         text = _text_of(path)
         blame = read_blame(self.store.reader, path, text, self.now)
         if not blame and text is None:
-            raise NotFoundError(_("No line of {path} is known, and it is not here.", path=path))
+            raise NotFoundError(
+                _(
+                    "There is no file {path}, and no conversation is known to have written it.",
+                    path=path,
+                )
+            )
         lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.", path=path, line=wanted))

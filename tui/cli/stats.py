@@ -159,6 +159,6 @@ def _about(total: _Row) -> Iterator[str]:
         )
     if "file_bytes" in total:
         yield _(
-            "The file has {size}; sizes above are without the search index.",
+            "The file is {size} large; sizes above are without the search index.",
             size=size(total["file_bytes"]),
         )

@@ -44,8 +44,12 @@ _WORDS = {
 }
 
 
+def _choice(text: str, is_chosen: bool) -> Content:
+    return Content.styled(f"{'●' if is_chosen else '○'} {text}", "" if is_chosen else "dim")
+
+
 def _switch(text: str, is_on: bool, look_off: str = "dim") -> Content:
-    return Content.styled(f"{'●' if is_on else '○'} {text}", "" if is_on else look_off)
+    return Content.styled(f"[{'x' if is_on else ' '}] {text}", "" if is_on else look_off)
 
 
 class ExportCard(Card[None]):
@@ -130,7 +134,7 @@ class ExportCard(Card[None]):
         return stem if is_folder else f"{stem}{EXTENSIONS[self._format]}"
 
     def _show(self) -> None:
-        forms = [_switch(_(_WORDS[each]), each is self._format) for each in self._formats]
+        forms = [_choice(_(_WORDS[each]), each is self._format) for each in self._formats]
         self.query_one("#formats", Static).update(Content("\n").join(forms))
         self.query_one("#everything", Static).update(self._scope())
         words = _("secrets are taken out") if self._redact else _("secrets are kept as they are")
@@ -152,7 +156,7 @@ class ExportCard(Card[None]):
                 "the {count:,} messages that were replaced",
                 count,
             )
-            return _switch(words, is_on=True)
+            return Content(f"    {words}")
         words, look = _("also rewound and hidden messages"), ""
         if self._format is Format.JSONL and self._everything:
             words = _("also rewound and compacted: only Hermes 0.22 and later import them as such")

@@ -105,7 +105,7 @@ _END_REASONS = N_(
     {
         "compression": "compressed",
         "branched": "branched off",
-        "cli_close": "closed",
+        "cli_close": "ended",
         "new_session": "left by /new",
         "resumed_other": "left for another by /resume",
         "agent_close": "agent finished",
@@ -116,16 +116,16 @@ _END_REASONS = N_(
         "daily": "reset for the day",
         "suspended": "suspended",
         "resume_pending_expired": "resume expired",
-        "tui_close": "closed",
-        "tui_shutdown": "closed with the terminal",
+        "tui_close": "ended",
+        "tui_shutdown": "ended with the terminal",
         "ws_disconnect": "connection lost",
         "ws_orphan_reap": "connection lost",
-        "idle_timeout": "closed when idle",
+        "idle_timeout": "ended when idle",
         "lru_evict": "archived by the server",
         "orphaned_compression": "compression cut off",
-        "user_exit": "closed",
+        "user_exit": "ended",
         "superseded_by_resume": "went on elsewhere",
-        "startup_orphan_reap": "closed at start-up",
+        "startup_orphan_reap": "ended at start-up",
     }
 )
 

@@ -108,7 +108,7 @@ async def test_a_risky_resume_wants_another_key(hermes_home, monkeypatch):
         await browser.press("enter", "R")
         assert isinstance(app.screen, PreflightCard)
         card = "\n".join(str(widget.render()) for widget in app.screen.query("Static"))
-        assert "context about " in card and " tokens, all sent again" in card
+        assert "the next prompt sends about " in card and " tokens again" in card
         assert "was reset" in card and "--resume=20260108_090000_eee001" in card and "salut" in card
         await browser.pilot.press("enter")
         await browser.pilot.pause(0.2)

@@ -51,7 +51,9 @@ async def test_delete_several_asks_for_their_number(path, monkeypatch):
             await browser.press("D")
             card = browser.card()
             assert (
-                "2 conversations" in card and "1 protected: pinned" in card and "Old plans" in card
+                "2 conversations" in card
+                and "3 marked: 2 go · 1 protected" in card
+                and "Old plans" in card
             )
             await browser.press("y", "enter")
             assert isinstance(browser.app.screen, DeleteCard) and "not 2" in browser.text("#answer")

@@ -214,8 +214,7 @@ def test_sentences():
     assert cost(group) == "~$1.00?" and cost(group._replace(estimated_usd=0.0)) == "?"
     assert cost(group._replace(estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
     assert (
-        cost_line(group._replace(unknown=0, included=0), 0)
-        == "cost $1.00: $0 actual + $1.00 estimated"
+        cost_line(group._replace(unknown=0, included=0), 0) == "cost $1.00, $1.00 of it estimated"
     )
     assert cost_line(Group("x", set("a"), unknown=2), 0) == (
         "no cost recorded · 2 sessions of unknown cost"
@@ -223,7 +222,7 @@ def test_sentences():
     told = cost_line(group, 3)
     assert (
         "2 sessions of unknown cost" in told
-        and "1 in a subscription" in told
+        and "1 session on a subscription" in told
         and "3 messages of no" in told
     )
     assert (

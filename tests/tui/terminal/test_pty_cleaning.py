@@ -83,7 +83,7 @@ def test_the_real_hermes_makes_it_smaller(hermes_home):
     terminal.send("P", "free already")
     terminal.send("v", "y run it here")
     terminal.send("y", "Enter goes back")
-    terminal.send("\r", "the file has")
+    terminal.send("\r", "size of the file")
     assert store.stat().st_size < before - 1_500_000
     terminal.send("\x03")
     terminal.wait_for_end()

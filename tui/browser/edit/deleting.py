@@ -173,13 +173,26 @@ class DeleteCard(CountCard):
         if plan.reparented:
             lines.append(Content.styled(f"  {_kept(self._kept, len(plan.reparented))}", "dim"))
         if plan.spared:
-            stay = formats.joined(along_line(plan, self._marks), spared_line(plan))
+            are_named = len(plan.spared) <= SPARED  # with their reasons
+            stay = formats.joined(
+                self._of_marked(),
+                along_line(plan, self._marks),
+                _("{count:,} protected", count=len(plan.spared))
+                if are_named
+                else spared_line(plan),
+            )
             lines.append(Content.styled(f"  {stay}", "$warning"))
             for spared in plan.spared[:SPARED]:
                 name = one_line(formats.name(spared.conversation), 42)
                 stays, why = "    " + _("kept") + "  ", f"  {one_line(spared.why.words, 300)}"
                 lines.append(Content.assemble((stays, "dim"), name, (why, "dim")))
         return lines
+
+    def _of_marked(self) -> str:
+        """Return how many of the marked ones go; empty if others go too."""
+        if not all(each.conversation.id in self._marks for each in self._plan.selected):
+            return ""
+        return _("{marked:,} marked: {count:,} go", marked=len(self._marks), count=self.count)
 
     def action_go(self) -> None:
         """Delete a single conversation; several need their number."""

@@ -165,7 +165,7 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
     after = main.store.sizes()[0]
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
     sizes = _(
-        "the file has {after}, it had {before}",
+        "size of the file: {before} before, {after} now",
         after=formats.size(after),
         before=formats.size(before),
     )

@@ -161,18 +161,22 @@ def tokens_line(group: Group, width: int) -> str:
 
 
 def cost_line(group: Group, without_session: int) -> str:
-    """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without
+    """Return the cost in a sentence: all, estimated, unknown; and the number of messages without
     a session."""
     known = _(
-        "cost {total}: {actual} actual + {estimated} estimated",
+        "cost {total}, {estimated} of it estimated",
         total=formats.amount(group.cost_usd, "cost"),
-        actual=formats.amount(group.actual_usd, "cost"),
         estimated=formats.amount(group.estimated_usd, "cost"),
     )
     unknown = ngettext(
         "1 session of unknown cost",
         "{count:,} sessions of unknown cost",
         group.unknown,
+    )
+    included = ngettext(
+        "1 session on a subscription",
+        "{count:,} sessions on a subscription",
+        group.included,
     )
     left_out = ngettext(
         "1 message of no session left out",
@@ -182,7 +186,7 @@ def cost_line(group: Group, without_session: int) -> str:
     return formats.joined(
         known if group.cost_usd else _("no cost recorded"),
         unknown if group.unknown else "",
-        _("{count:,} in a subscription", count=group.included) if group.included else "",
+        included if group.included else "",
         left_out if without_session else "",
     )
 
