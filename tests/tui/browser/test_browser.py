@@ -166,7 +166,7 @@ def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store, tmp_path):
         lines = list(place_and_cost(known._replace(segments=(*known.segments[:-1], tip)), details))
         assert lines[0] == f"in {place}{word} · branch main"
         assert str(known.model) in lines[1] and "router" in lines[1] and "\x1b" not in lines[1]
-        assert "context about 3k tokens" in lines[1] and "at most" not in lines[1], (
+        assert "sends about 3k tokens again" in lines[1] and "at most" not in lines[1], (
             "no cost is recorded"
         )
     used = {
@@ -180,7 +180,9 @@ def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store, tmp_path):
     assert max_uncached_cost(paid, 1000) == pytest.approx(0.5), (
         "2 dollars for the weight of 4,000 tokens"
     )
-    assert list(place_and_cost(paid, details))[-1].endswith(" · that is $1.50 at most")
+    assert list(place_and_cost(paid, details))[-1].endswith(
+        " · for $1.50 at most, less if the provider has them cached"
+    )
     bare = known._replace(segments=(known.tip._replace(cwd=None, git_branch=None, model=None),))
     nothing = details._replace(facts={}, live_bytes=0, prompt_bytes=0)
     assert list(place_and_cost(bare, nothing)) == []

@@ -221,7 +221,7 @@ def test_rows_in_words(tmp_path):
     found = conversations(tmp_path)
     told = {root: about(ConversationRow(each), NOW, RESUME, 200) for root, each in found.items()}
     assert told["chain1"] == "≡ 2 parts · ● Hermes is writing in cli · Enter resumes …a5d6cc"
-    assert told["ended1"] == "closed in cli, last used 1h ago · Enter resumes …ended1"
+    assert told["ended1"] == "ended in cli, last used 1h ago · Enter resumes …ended1"
     assert told["empty1"] == "∅ no messages, started in tui 1d ago · Enter resumes …empty1"
     assert (
         told["hook1"].startswith("automation, nobody typed it · ")

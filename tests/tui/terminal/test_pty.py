@@ -298,7 +298,7 @@ def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home):
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
     terminal.wait_for("search:")
-    terminal.wait_for("closed")
+    terminal.wait_for("ended in")
     terminal.read(1.0)  # at rest, nothing else wakes it
     pid = terminal.child.pid
     other = max(int(path.name) for path in Path(f"/proc/{pid}/task").iterdir())
