@@ -110,6 +110,7 @@ class Context(StoreScreen[object]):
 
     attention: var[Attention] = var(Attention(), init=False)
     """What is new, and what waits for the user."""
+    _has_begun_marks = False
 
     def __init__(self, location: Location, store: Store, first: FirstPage) -> None:
         super().__init__()
@@ -217,6 +218,18 @@ class Context(StoreScreen[object]):
             return await super().write(work)
         finally:
             self.progress = ""
+
+    def read_attention(self) -> None:
+        """Read in the background what is new, and what waits for the user."""
+        if self.catalog.exact:
+            self.start("attention", self._read_attention, self.catalog)
+
+    async def _read_attention(self, catalog: Catalog) -> None:
+        attention = await self.read(lambda store: store.attention(catalog, self.clock()))
+        if not attention.have_marks and not self._has_begun_marks:
+            self._has_begun_marks = True
+            self.start("begin-marks", self.begin_marks)  # a newer read does not cancel it
+        self.attention = attention
 
     async def begin_marks(self) -> None:
         """Keep read marks from now on; a machine that may only be read keeps none."""

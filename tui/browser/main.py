@@ -229,11 +229,11 @@ class MainScreen(PaneMessages):
 
     async def mark_read(self, session_ids: Sequence[str], message_id: int | None) -> None:
         await super().mark_read(session_ids, message_id)
-        self.listing.read_attention()
+        self.read_attention()
 
     def reload(self) -> None:
         """Read everything again, and search again."""
-        self.search.outdate()
+        self.search.is_outdated = True
         self.listing.reload()
         self.count_old_files()
 
@@ -241,7 +241,7 @@ class MainScreen(PaneMessages):
         self.listing.reread(session_ids)
         self.loader.read_new()
         if session_ids and self.searched is not None:
-            self.search.outdate()
+            self.search.is_outdated = True
 
     def arrive(self, arrival: Arrival) -> None:
         if arrival.conversation is not None:

@@ -116,7 +116,7 @@ class PlacesScreen(OtherScreen):
         """Search again when a place has gone or come back: its hits go and come with it."""
         away = [place.name for place in self._merged.places if place.away is not None]
         if away != self._away and self.searched is not None:
-            self.search.outdate()
+            self.search.is_outdated = True
         self._away = away
         super().watch_catalog(before, catalog)
 

@@ -132,7 +132,7 @@ async def test_a_new_part_does_not_move_the_page(browser):
 def branch_of(browser):
     """A branch, and the row of the conversation that it comes from."""
     catalog = browser.screen.catalog
-    branch = next(each for each in catalog.chains() if each.relation is Relation.BRANCHED)
+    branch = next(each for each in catalog.conversations() if each.relation is Relation.BRANCHED)
     return branch, browser.screen.rows.source.index_of(f"c{branch.parent_root_id}")
 
 

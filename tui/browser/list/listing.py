@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -68,6 +68,19 @@ def _is_large(catalog: Catalog) -> bool:
     return len(catalog.sessions) > _LARGE
 
 
+def _brought_back(
+    before: RowSource, rows: CatalogRows, touched: Iterable[str | None]
+) -> str | None:
+    """Return the key of the first row that a change of this program has brought back into the
+    list, where the cursor goes then: it is what an undo was about."""
+    if not isinstance(before, CatalogRows):
+        return None
+    roots = set(touched)
+    known = before.among(roots)
+    back = (root for root in rows.among(roots) if root not in known)
+    return next((f"c{root}" for root in back), None)
+
+
 class Listing:
     """Keeps the list in step with the store without moving what is on screen."""
 
@@ -86,9 +99,8 @@ class Listing:
         """The store has changed since the last read was begun."""
         self._touched: set[str] = set()
         """Sessions to re-read because this program changed them."""
-        self._changed_at: ListRow | None = None
-        """The row that the cursor was on when it changed them."""
-        self._has_begun_marks = False
+        self._changed_at: str | None = None
+        """The key of the row that had the keys when it changed them."""
         self.is_live = False
         """Somebody was writing at the last read."""
 
@@ -169,10 +181,13 @@ class Listing:
         if read.is_whole:
             self._whole_took = read.took
         self._leave_what_is_gone(read.catalog, touched)
-        self._show(rows, key=self._brought_back(rows, read.catalog, touched))
+        row = main.rows.current
+        is_there = row is not None and row.key == self._changed_at
+        back = _brought_back(main.rows.source, rows, map(read.catalog.root_of, touched))
+        self._show(rows, key=back if is_there else None)
         main.catalog = read.catalog
         self._measure()
-        self.read_attention()
+        main.read_attention()
         main.retract(_("reading the store again"), then=_("the store was read again"))
         self._tell_who_writes(is_live=read.live)
 
@@ -205,23 +220,6 @@ class Listing:
         is_written_to = bool(step[1].busy) or _is_live(step[0])  # by a lease or a lock
         return _Read(*step, rows, time.monotonic() - begun, is_written_to, is_whole)
 
-    def _brought_back(
-        self, rows: CatalogRows, catalog: Catalog, touched: Collection[str]
-    ) -> str | None:
-        """Return the key of the first row that this program has brought back into the list, where
-        the cursor goes then, unless a key has moved it: it is what an undo was about."""
-        before = self._main.rows.source
-        is_asked = self._main.is_active and self._main.rows.has_focus
-        if not (touched and is_asked and isinstance(before, CatalogRows)):
-            return None
-        row = self._changed_at
-        if row is None or before.index_of(row.key) != self._main.rows.cursor:
-            return None
-        roots = set(map(catalog.root_of, touched))
-        known = before.among(roots)
-        back = (root for root in rows.among(roots) if root not in known)
-        return next((f"c{root}" for root in back), None)
-
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
         """Give the keys to the list if what is being read is no longer there: the row that takes
         its place is shown then, and must not be taken for it."""
@@ -233,19 +231,6 @@ class Listing:
         if is_gone and main.focused in (main.transcript, main.lineage):
             main.set_focus(main.rows)
             main.warn(main.why_gone(model.conversation))
-
-    def read_attention(self) -> None:
-        """Read in the background what is new, and what waits for the user."""
-        if self._main.catalog.exact:
-            self._main.start("attention", self._read_attention, self._main.catalog)
-
-    async def _read_attention(self, catalog: Catalog) -> None:
-        main = self._main
-        attention = await main.read(lambda store: store.attention(catalog, main.clock()))
-        if not attention.have_marks and not self._has_begun_marks:
-            self._has_begun_marks = True
-            main.start("begin-marks", main.begin_marks)  # a newer read does not cancel it
-        main.attention = attention
 
     def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
         """Rebuild the rows from the current catalog.
@@ -276,8 +261,10 @@ class Listing:
     def reread(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions; a full
         read under way, which this replaces, begins anew."""
+        main, row = self._main, self._main.rows.current
+        has_keys = main.is_active and main.rows.has_focus
+        self._changed_at = row.key if row is not None and has_keys else None
         self._touched.update(session_ids)
-        self._changed_at = self._main.rows.current
         self.read(whole=self._is_reading and self._read_at == self._whole_at)
 
     def complete(self, rows: Iterable[ListRow]) -> None:

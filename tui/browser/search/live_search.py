@@ -41,7 +41,9 @@ class LiveSearch:
         """How many hits to show, by root id of their conversation."""
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
-        self._was_busy = self._is_outdated = False
+        self._was_busy = False
+        self.is_outdated = False
+        """Search again as soon as the list was read: this program has changed the store."""
         self.before = ""
         """Key of the row the list was on before the search."""
 
@@ -72,7 +74,9 @@ class LiveSearch:
             return
         self._stop_all()
         if self._typed.refusal:
-            self._refuse()
+            self._main.results = None  # they are of another query
+            self._show_note(_("Nothing is looked for: {problem}", problem=self._typed.refusal))
+            self._main.warn(self._typed.words)
         else:
             self._begin(Scan(), top=top)
 
@@ -91,10 +95,6 @@ class LiveSearch:
         self._scan = scan
         self._main.start("search", self._find, scan, top)
 
-    def outdate(self) -> None:
-        """Search again as soon as the list was read: what this program changed is in it then."""
-        self._is_outdated = True
-
     def list_read(self, before: Catalog) -> None:
         """Bring the results up to date with the catalog, which was read anew: search again if they
         are outdated, the store was busy, or conversations were searched.
@@ -102,7 +102,7 @@ class LiveSearch:
         `before` is the catalog until now.
         """
         results = self._main.results
-        if self._is_outdated or self._was_busy or (self._is_list and not self.is_pending):
+        if self.is_outdated or self._was_busy or (self._is_list and not self.is_pending):
             self.run(top=self._was_busy)
         elif results is not None and self._scan is None:
             self._renew(results, before)
@@ -136,7 +136,7 @@ class LiveSearch:
         )
 
     def _stop_all(self) -> None:
-        self._scan, self._was_busy, self._is_outdated = None, False, False
+        self._scan, self._was_busy, self.is_outdated = None, False, False
         for group in ("search", "scan", "count"):
             self._main.cancel(group)
 
@@ -193,12 +193,6 @@ class LiveSearch:
         if self._is_list and main.catalog is not request.catalog:  # it was read anew meanwhile
             self.run(top=False)
 
-    def _refuse(self) -> None:
-        """Show why the query is not run, instead of hits of another one."""
-        self._main.results = None
-        self._show_note(_("Nothing is looked for: {problem}", problem=self._typed.refusal))
-        self._main.warn(self._typed.words)
-
     async def _show_progress(self, scan: Scan) -> None:
         """Tell how far a scan is, and show its results so far; nothing while only an index is
         used."""
@@ -248,13 +242,15 @@ class LiveSearch:
 
     def fold(self, by: int) -> None:
         """Show more hits of the conversation of the current row (1), or fewer (-1)."""
-        main, conversation = self._main, conversation_of(self._main.rows.current)
+        main, row = self._main, self._main.rows.current
+        conversation = conversation_of(row)
         if conversation is None or main.results is None:
             main.say(_("nothing to fold here: + and - show more or fewer hits of a conversation"))
             return
         root = conversation.root_id
         self._folds[root] = min(max(self._folds.get(root, FOLD_SOME) + by, FOLD_BEST), FOLD_ALL)
-        self._show(main.results, key=f"c{root}" if by < 0 else None)
+        is_hit = isinstance(row, HitRow | MoreRow)  # which may be folded away
+        self._show(main.results, key=f"c{root}" if by < 0 and is_hit else None)
 
     def unfold(self, row: MoreRow) -> None:
         """Show all hits of a conversation and move the cursor to the first that was hidden."""
