@@ -62,6 +62,11 @@ _SORTED_BY = {
 """Fields of a `Conversation`."""
 
 
+def is_descending(sort: Sort, *, reverse: bool) -> bool:
+    """Whether the newest, most or biggest come first; titles begin at A, unless in reverse."""
+    return reverse is (sort is Sort.TITLE)
+
+
 def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation], float | str]:
     """Return the sort key function of conversations.
 
@@ -234,7 +239,7 @@ class Catalog(ParentLinks):
             return roots[::-1] if reverse else roots
         key = sort_key(sort, amounts or {})
         keys = {root: key(self.conversation(root)) for root in roots}
-        return sort_in_pieces(roots, keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
+        return sort_in_pieces(roots, keys.__getitem__, reverse=is_descending(sort, reverse=reverse))
 
     def select(self, view: View = View.CHATS) -> list[Conversation]:
         """Return the conversations of a view, the newest first."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.hermes.homes import sessions_folder
-from hermes_browse.store.sessions.catalog import sort_key
+from hermes_browse.store.sessions.catalog import is_descending, sort_key
 from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
@@ -123,9 +123,8 @@ def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
     sort = Sort(arguments.sort)
     key, activity = sort_key(sort, {}), sort_key(Sort.ACTIVITY, {})
     rows.sort(key=lambda row: activity(row.conversation), reverse=True)  # of those alike, as in one
-    rows.sort(
-        key=lambda row: key(row.conversation), reverse=arguments.reverse is (sort is Sort.TITLE)
-    )
+    is_reversed = is_descending(sort, reverse=arguments.reverse)
+    rows.sort(key=lambda row: key(row.conversation), reverse=is_reversed)
     return rows[arguments.offset : arguments.offset + arguments.limit if arguments.limit else None]
 
 

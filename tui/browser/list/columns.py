@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.places import place_of
-from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.catalog import Catalog, is_descending
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, PN_, _, language, pgettext
@@ -69,10 +69,10 @@ def view_labels(
     if old:
         views.append((pgettext("view", "Old"), old, view is None))
     labels: list[tuple[str, bool]] = []
-    for level, words in enumerate((3, 3, 2, 1)):
+    for words, is_short in ((3, False), (3, True), (2, True), (1, True)):
         labels = []
         for number, (name, count, is_current) in enumerate(views, 1):
-            amount = "…" if count is None else formats.number(count) if level else f"{count:,}"
+            amount = "…" if count is None else formats.number(count) if is_short else f"{count:,}"
             labels.append(
                 (" ".join([str(number), name, amount][: 3 if is_current else words]), is_current)
             )
@@ -104,7 +104,7 @@ def shown_line(catalog: Catalog, view: View) -> str:
 
 def order_arrow(sort: Sort, *, reverse: bool) -> str:
     """Return `↓` if the largest or newest is first, `↑` if the smallest, the oldest or A is."""
-    return "↑" if reverse is not (sort is Sort.TITLE) else "↓"
+    return "↓" if is_descending(sort, reverse=reverse) else "↑"
 
 
 _NEVER = 1 << 30

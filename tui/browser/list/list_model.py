@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions.catalog import Catalog, sort_key
+from hermes_browse.store.sessions.catalog import Catalog, is_descending, sort_key
 from hermes_browse.store.sessions.cron_jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
 from hermes_browse.store.since import Attention
@@ -235,7 +235,7 @@ class CatalogRows:
         def key_of(root: str) -> float | str:
             return rank(self._catalog.conversation(root))
 
-        if reverse is not (sort is Sort.TITLE):  # the least is first
+        if not is_descending(sort, reverse=reverse):
             return bisect_left(others, key, key=key_of)
         return len(others) - bisect_right(others[::-1], key, key=key_of)
 

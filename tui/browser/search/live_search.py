@@ -41,9 +41,8 @@ class LiveSearch:
         """How many hits to show, by root id of their conversation."""
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
-        self._was_busy = False
-        self.is_outdated = False
-        """Search again as soon as the list was read: this program has changed the store."""
+        self._was_busy = self.is_outdated = False
+        """Search again as soon as the list was read: the store was busy; this program changed it."""
         self.before = ""
         """Key of the row the list was on before the search."""
 
