@@ -121,7 +121,7 @@ LEGENDS = (
     Legend(N_("Signs on cards"), "screens/exporting", "main", N_({
         "● ○": "chosen, not chosen",
     })),
-    Legend(N_("Signs on cards"), "browser/search/searches", "main", N_({
+    Legend(N_("Signs on cards"), "browser/search/history", "main", N_({
         "★": "a search that is kept",
         "#": "a tag",
     })),
