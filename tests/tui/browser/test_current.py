@@ -264,11 +264,7 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, monke
         assert isinstance(row, ConversationRow)
         other = next(each for each in screen.catalog.order() if each != row.conversation.root_id)
         with screen.store.reader() as reader:
-            monkeypatch.setattr(
-                screen,
-                "catalog",
-                read_neighbourhood(reader, [other], screen.clock()),
-            )
+            screen.catalog = read_neighbourhood(reader, [other], screen.clock())
         count = len(sessions_of_tree(browser))
         answers.hold()
         await browser.pilot.press("down")
