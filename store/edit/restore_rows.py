@@ -213,8 +213,8 @@ def _differences(
 
 
 def _slices(tx: Writer, owned: OwnedRows) -> Iterator[str]:
-    """Yield conditions on rows `b` that each select some of owned rows: of messages at most `EVERY`, of
-    other tables all."""
+    """Yield conditions on rows `b` that each select some of these rows: of messages at most `EVERY`,
+    of other tables all."""
     if owned.table.name != "messages":
         yield owned.where("b")
         return

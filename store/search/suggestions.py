@@ -56,9 +56,8 @@ def count_matches(
     scope = make_scope(reader, query, now, catalog, view)
     if is_typed and scope.catalog is not None and asks_for_conversations(query, scope):
         number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
-        return (
-            Suggestion("", query.text, number, False, counts_conversations=True) if number else None
-        )
+        found = Suggestion("", query.text, number, False, counts_conversations=True)
+        return found if number else None
     ends = until(stopped, _SECONDS)
     total = Search(reader, query, scope, prefix_last=is_typed, stopped=ends).count()
     return Suggestion("", query.text, total.count, total.at_least) if total.count else None

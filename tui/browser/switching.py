@@ -73,7 +73,7 @@ class ProfilesCard(Card["Place | bool"]):
 
     def content(self) -> ComposeResult:
         yield styled(self._title, "bold")
-        yield OptionList(id="profiles", markup=False)
+        yield OptionList(Option(_("asking …"), disabled=True), id="profiles", markup=False)
 
     def keys_text(self) -> str:
         key = self.key("all")
@@ -83,6 +83,7 @@ class ProfilesCard(Card["Place | bool"]):
         """List profiles, whose figures are read, then hosts, which are asked now."""
         self._places = places
         box = self.query_one(OptionList)
+        box.clear_options()
         box.add_options(map(Option, self._lines()))
         others = (
             index

@@ -132,7 +132,7 @@ class CompactionsScreen(ConversationScreen):
         self._losses: dict[int, Losses] = {}
         """By the number of the compaction."""
         self._is_open = False
-        """Whether the panes show it, not another one as long as it is being read."""
+        """Whether they show it already; False while its messages are being read."""
         self._lost_at: int | None = None
         """The lost term that was gone to last, -1 for none; None as long as they are not
         highlighted."""
@@ -167,10 +167,10 @@ class CompactionsScreen(ConversationScreen):
         self._history, compactions = history, history.compactions
         if shown is not None and before == compactions:
             return
+        pairs = enumerate(zip(before, compactions, strict=False))
+        stays = {number for number, (old, new) in pairs if old == new}
         self._losses = {
-            number: losses
-            for number, losses in self._losses.items()
-            if compactions[number : number + 1] == before[number : number + 1]
+            number: losses for number, losses in self._losses.items() if number in stays
         }
         count, begin = len(compactions), self._begin if shown is None else self._number
         if begin is None or begin >= count:

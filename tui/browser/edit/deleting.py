@@ -173,14 +173,10 @@ class DeleteCard(CountCard):
         if plan.reparented:
             lines.append(Content.styled(f"  {_kept(self._kept, len(plan.reparented))}", "dim"))
         if plan.spared:
-            are_named = len(plan.spared) <= SPARED  # with their reasons
-            stay = formats.joined(
-                self._of_marked(),
-                along_line(plan, self._marks),
-                _("{count:,} protected", count=len(plan.spared))
-                if are_named
-                else spared_line(plan),
-            )
+            kept = spared_line(plan)
+            if len(plan.spared) <= SPARED:  # each is named below, with the reason
+                kept = _("{count:,} protected", count=len(plan.spared))
+            stay = formats.joined(self._of_marked(), along_line(plan, self._marks), kept)
             lines.append(Content.styled(f"  {stay}", "$warning"))
             for spared in plan.spared[:SPARED]:
                 name = one_line(formats.name(spared.conversation), 42)

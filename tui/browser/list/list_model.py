@@ -259,10 +259,9 @@ class CatalogRows:
         )
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
 
-    def among(self, roots: Container[str | None]) -> dict[str, None]:
+    def among(self, roots: Container[str | None]) -> list[str]:
         """Return which of some conversations have a row, by their roots, in order."""
-        rows = (row for row in self._rows if isinstance(row, str))
-        return {root: None for root in rows if root in roots}
+        return [row for row in self._rows if isinstance(row, str) and row in roots]
 
     def index_of(self, key: str) -> int | None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,15 +69,14 @@ def _is_large(catalog: Catalog) -> bool:
 
 
 def _brought_back(
-    before: RowSource, rows: CatalogRows, touched: Iterable[str | None]
+    before: RowSource, rows: CatalogRows, changed: Container[str | None]
 ) -> str | None:
-    """Return the key of the first row that a change of this program has brought back into the
-    list, where the cursor goes then: it is what an undo was about."""
+    """Return the key of the first row that a change of this program, of conversations given by
+    their roots, has brought back into the list: the cursor goes to what an undo was about."""
     if not isinstance(before, CatalogRows):
         return None
-    roots = set(touched)
-    known = before.among(roots)
-    back = (root for root in rows.among(roots) if root not in known)
+    known = set(before.among(changed))
+    back = (root for root in rows.among(changed) if root not in known)
     return next((f"c{root}" for root in back), None)
 
 
@@ -181,10 +180,11 @@ class Listing:
         if read.is_whole:
             self._whole_took = read.took
         self._leave_what_is_gone(read.catalog, touched)
-        row = main.rows.current
-        is_there = row is not None and row.key == self._changed_at
-        back = _brought_back(main.rows.source, rows, map(read.catalog.root_of, touched))
-        self._show(rows, key=back if is_there else None)
+        row, key = main.rows.current, None
+        if touched and row is not None and row.key == self._changed_at:
+            roots = set(map(read.catalog.root_of, touched))
+            key = _brought_back(main.rows.source, rows, roots)
+        self._show(rows, key=key)
         main.catalog = read.catalog
         self._measure()
         main.read_attention()

@@ -117,11 +117,9 @@ def axis_of(
     shares = []
     is_estimated = False
     for conversation in catalog.conversations():
-        when = (
-            conversation.last_active
-            if conversation.last_active is not None
-            else conversation.root.started_at
-        )
+        when = conversation.last_active
+        if when is None:
+            when = conversation.root.started_at
         if when is None:
             continue
         amount = 0.0 if conversation.is_attached_subagent else 1.0
