@@ -211,7 +211,7 @@ class MainScreen(PaneMessages):
         self.family_loader.follow(shown)
 
     def watch_model(self) -> None:
-        if self.transcript.is_finding:
+        if self.transcript.is_finding or self.find_box.has_focus:
             self.finding.shown(self.model)
 
     def watch_seen(self) -> None:

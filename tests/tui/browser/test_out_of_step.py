@@ -257,3 +257,19 @@ async def test_a_message_is_shown_while_others_are_written(browser, monkeypatch)
     monkeypatch.setattr("hermes_browse.tui.browser.transcript.loader.read_model", slow)
     add_message(browser.app.store.path, browser.screen.current.id, "a zeppelin", NOW)
     await browser.wait_until(is_shown)
+
+
+@pytest.mark.parametrize("before", ["", "t"], ids=["empty page", "page before"])
+async def test_a_text_is_found_that_is_typed_while_the_page_is_read_again(before, answers, browser):
+    """None of its letters is a command, and it is found in what comes."""
+    await browser.press("tab")
+    shown = browser.screen.transcript
+    answers.hold("transcript")
+    await browser.send("v", *(["backslash", *before] if before else []))
+    await browser.wait_until(lambda: shown.model is None)
+    await browser.send(*([] if before else ["backslash"]), *"the".removeprefix(before))
+    assert browser.screen.find_box.value == "the"
+    answers.release("transcript")
+    await browser.settle()
+    assert shown.is_finding
+    assert "of" in browser.text("#ask-answer")

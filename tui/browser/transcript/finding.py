@@ -144,27 +144,24 @@ class Finding:
     def open(self) -> None:
         """Ask for a text."""
         box = self._main.find_box
-        if self._ask(box, _("find")) is not None:
+        if self._ask(box, _("find")):
             self.edited(box.value)
 
     def open_go_to(self) -> None:
         """Ask for the number or the id of a message."""
         box = self._main.go_to_box
-        model = self._ask(box, _("go to message"))
-        if model is not None:
+        if self._ask(box, _("go to message")):
             box.value = ""
-            box.placeholder = _("{first} to {last}", first=1, last=len(model.outline.rows))
+            rows = self._transcript.page.model.outline.rows
+            box.placeholder = _("{first} to {last}", first=1, last=len(rows)) if rows else ""
 
-    def _ask(self, box: TextBox, label: str) -> TranscriptModel | None:
-        """Show and focus a box, within the key, so that what is typed behind it goes into the box.
-
-        Returns:
-            The conversation that is asked about; None if there is none.
-        """
-        main, model = self._main, self._transcript.model
-        if model is None:
+    def _ask(self, box: TextBox, label: str) -> bool:
+        """Show and focus a box, within the key, so that what is typed behind it goes into the box,
+        also while the conversation is being read; return whether there is one."""
+        main = self._main
+        if main.current is None:
             main.say(_("no conversation here"))
-            return None
+            return False
         self._origin = self._transcript.remember()
         self._line.display = True
         for each in self._boxes:
@@ -172,7 +169,7 @@ class Finding:
         main.line("ask-label").update(label, layout=True)
         self._answer("")
         main.set_focus(box)
-        return model
+        return True
 
     def _answer(self, text: str) -> None:
         self._main.line("ask-answer").update(text, layout=True)
@@ -199,10 +196,10 @@ class Finding:
         """Enter: go to a message by its number here, else by its id; what cannot be gone to stays
         in the box."""
         typed = self._main.go_to_box.value.strip().lstrip("#")
-        model = self._transcript.model
-        if not typed or model is None:
+        if not typed:
             self.hide_boxes()
             return
+        model = self._transcript.page.model
         if not typed.isdecimal():
             self._main.say(_("a message has a number: it stands at the right of its first line"))
             return
@@ -330,8 +327,11 @@ class Finding:
 
     def shown(self, model: TranscriptModel | None) -> None:
         """Continue in a transcript that has grown or is read differently; stop in another
-        conversation."""
+        conversation. What is typed while one is read is found when it is there."""
         findings = self._findings
+        if self._main.find_box.has_focus and (model is None or findings is None):
+            self.edited(self._main.find_box.value)
+            return
         if findings is None:
             return
         root_id = findings.model.conversation.root_id
