@@ -13,6 +13,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+from weakref import finalize
 
 from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
@@ -152,6 +153,7 @@ class ConversationTable:
         """Columns that need not be read again."""
         # Never committed: nobody else sees it.
         self._table = sqlite3.connect(":memory:", check_same_thread=False)
+        finalize(self, self._table.close)
         made = (*_OWN, *_PLAIN, *_TEXTS)
         columns = ", ".join((*made, *_COUNTED, *_LATER, "PRIMARY KEY (root)"))
         self._table.execute(f"CREATE TABLE conversations ({columns})")
