@@ -102,6 +102,16 @@ def add_message(path: Path, session: str, text: str, at: float, role: str = "use
     execute(path, f"INSERT INTO messages ({names}) VALUES (?, ?, ?, ?)", session, role, text, at)
 
 
+def gone_by_hand(path: Path, *session_ids: str) -> None:
+    """Delete sessions as another program, without a bundle."""
+    parents = "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?"
+    for each in session_ids:
+        execute(path, parents, each)
+        for table in ("messages", "session_model_usage"):
+            execute(path, f"DELETE FROM {table} WHERE session_id = ?", each)
+        execute(path, "DELETE FROM sessions WHERE id = ?", each)
+
+
 def rows(path: Path, sql: str, *values: object) -> list[tuple[object, ...]]:
     """Rows of a store."""
     with opened(path, "ro") as connection:

@@ -242,7 +242,7 @@ class KeyScreen(BoundKeys, ConversationPanes):
 
     def show_of_current(self, name: str, *args: object) -> None:
         if self.current is not None:
-            self.open_screen(name, *args)
+            self.open_screen(name, self.current, *args)
 
     def choose_sort(self) -> None:
         load("sort")(self.app, self.sort, self.listing.sort_by)

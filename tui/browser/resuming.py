@@ -21,6 +21,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.processes import run_quietly
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -140,21 +141,22 @@ def open_window(plan: ResumePlan, template: str) -> None:
 
 
 class Resuming:
-    """Resumes the current conversation."""
+    """Resumes conversations."""
 
     def __init__(self, main: Panes) -> None:
         self._main = main
 
-    def resume(self, way: str = "") -> None:
-        """Resume as it is configured; with the way `window`, go to the window that has the
-        conversation, or open one."""
+    def resume(self, way: str = "", conversation: Conversation | None = None) -> None:
+        """Resume the current conversation, or another one, as it is configured; with the way
+        `window`, go to the window that has it, or open one."""
         main = self._main
-        if main.current is None:
+        conversation = conversation or main.current
+        if conversation is None:
             main.say(_("no conversation here"))
             return
         if not (way or main.app.is_choice_printed):
             way = main.options.resume
-        main.start("resume", self._resume, main.current.id, main.app.screen, way == "window")
+        main.start("resume", self._resume, conversation.id, main.app.screen, way == "window")
 
     def copy_command(self) -> None:
         if self._main.current is not None:

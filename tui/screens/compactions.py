@@ -15,6 +15,7 @@ from textual.getters import query_one
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
 from hermes_browse.store.compression.losses import Losses, Lost
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
 from ..browser.list.conversation_list import ConversationList
@@ -99,7 +100,7 @@ class PartPane(TranscriptView, inherit_bindings=False):
 
 
 class CompactionsScreen(ConversationScreen):
-    """The compactions of the current conversation; it begins with the one of a number, else with
+    """The compactions of a conversation; it begins with the one of a number, else with
     that of the current message, else with the newest."""
 
     ENTER = N_("Read what was replaced")
@@ -123,8 +124,10 @@ class CompactionsScreen(ConversationScreen):
     instead = query_one("#instead", PartPane)
     """What the model had from then on."""
 
-    def __init__(self, main: MainScreen, begin: int | None = None) -> None:
-        super().__init__(main)
+    def __init__(
+        self, main: MainScreen, conversation: Conversation, begin: int | None = None
+    ) -> None:
+        super().__init__(main, conversation)
         self._begin = begin
         self._history = CompactionHistory()
         self._number = -1
@@ -152,12 +155,6 @@ class CompactionsScreen(ConversationScreen):
     def _compaction(self) -> Compaction | None:
         return self._history.compactions[self._number] if self._number >= 0 else None
 
-    def catalog_changed(self) -> None:
-        current = self.main.current
-        if current is not None and current.root_id == self.conversation.root_id:
-            self.conversation = current
-        super().catalog_changed()
-
     async def read_rows(self) -> None:
         """Read the compactions, and show them unless they are the same; the panes stay as long as
         what they show does."""
@@ -180,7 +177,11 @@ class CompactionsScreen(ConversationScreen):
         self.set_class(not count, "-empty")
         self.offer_keys(are_of_use=count > 0)
         if not count:
-            self.rows.show(FixedRows([NoteRow(nothing_compressed(history))]))
+            self.cancel("sides")
+            catalog, words = self.main.catalog, nothing_compressed(history)
+            if catalog.exact and catalog.of_session(conversation.root_id) is None:
+                words = self.main.why_gone(conversation)
+            self.rows.show(FixedRows([NoteRow(words)]))
             return
         self.rows.styles.height = min(count, max(self.size.height // 5, 3))
         there = compactions[begin]
@@ -327,7 +328,7 @@ class CompactionsScreen(ConversationScreen):
         self.main.copy(text, f"{count_lost(losses)}:")
 
     def action_resume(self) -> None:
-        self.main.resuming.resume()
+        self.main.resuming.resume(conversation=self.conversation)
 
     def action_read_there(self) -> None:
         message_id = self._compaction.summary if self._compaction is not None else None

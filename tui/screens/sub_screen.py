@@ -325,13 +325,19 @@ class MessageRow(NamedTuple):
 
 
 class ConversationScreen(ListScreen):
-    """Something about the current conversation of the main screen."""
+    """Something about a conversation."""
 
-    def __init__(self, main: MainScreen) -> None:
+    def __init__(self, main: MainScreen, conversation: Conversation) -> None:
         super().__init__(main)
-        assert main.current is not None
-        self.conversation = main.current
-        self.about = one_line(formats.name(main.current), 200)
+        self.conversation = conversation
+        self.about = one_line(formats.name(conversation), 200)
+
+    def catalog_changed(self) -> None:
+        """Follow the conversation, which may have another part now."""
+        known = self.main.catalog.of_session(self.conversation.root_id)
+        if known is not None:
+            self.conversation = self.main.details.complete(known)
+        super().catalog_changed()
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, MessageRow):

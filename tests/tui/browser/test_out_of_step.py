@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 from browsing import NOW, HeldAnswers, browsing, listed, loose, on_store, open_app, rows_of
-from trashing import add_message, execute, run
+from trashing import add_message, execute, gone_by_hand, run
 from writing import small_store
 
 from hermes_browse.store.sessions.models import Relation
@@ -30,17 +30,6 @@ async def add_session(browser, title=None, parent=None):
     add_message(path, "late", "a zeppelin", NOW)
     browser.screen.listing.read()
     await browser.wait_until(lambda: "late" in browser.screen.catalog.sessions)
-
-
-def delete(browser, *session_ids):
-    """Delete sessions as another program."""
-    path = browser.app.store.path
-    parents = "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?"
-    for each in session_ids:
-        execute(path, parents, each)
-        for table in ("messages", "session_model_usage"):
-            execute(path, f"DELETE FROM {table} WHERE session_id = ?", each)
-        execute(path, "DELETE FROM sessions WHERE id = ?", each)
 
 
 async def rename(browser, session_id):
@@ -162,7 +151,7 @@ async def test_enter_on_a_row_that_goes_at_that_moment_does_nothing(answers, bro
     screen.set_focus(screen.rows)
     screen.rows.cursor = rows.index(row)
     answers.hold("catalog")
-    delete(browser, *row.conversation.session_ids)
+    gone_by_hand(browser.app.store.path, *row.conversation.session_ids)
     screen.listing.read()
     await browser.wait_until(lambda: answers.count == 1)
     screen.rows.action_select()
@@ -177,7 +166,7 @@ async def test_all_is_marked_that_was_listed_and_is_there(is_read_first, answers
     screen = browser.screen
     row = next(each for each in rows_of(browser)[2:] if isinstance(each, ConversationRow))
     answers.hold("catalog")
-    delete(browser, *row.conversation.session_ids)
+    gone_by_hand(browser.app.store.path, *row.conversation.session_ids)
     screen.listing.read()
     await browser.wait_until(lambda: answers.count == 1)
     if is_read_first:
@@ -218,13 +207,13 @@ async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
         answers.hold("count")
         await browser.send("slash", *"zeppelin")
         await browser.wait_until(lambda: answers.count > 0)
-        delete(browser, "0")
+        gone_by_hand(browser.app.store.path, "0")
         screen.listing.read()
         await browser.wait_until(lambda: "0" not in screen.catalog.sessions)
         answers.release("count")
         await browser.settle()
         assert len(screen.results.hits) < screen.results.total.count == 59 * 3
-        delete(browser, "59")  # none of its hits has been read
+        gone_by_hand(browser.app.store.path, "59")  # none of its hits has been read
         await browser.follow()
         assert "174 hits in 58 conversations" in browser.status
 

@@ -323,7 +323,7 @@ async def show_details(main: Panes, conversation: Conversation) -> None:
 
     def go_on(screen: str | None) -> None:
         if screen is not None:
-            main.open_screen(screen)
+            main.open_screen(screen, conversation)
 
     card = await main.read(lambda store: read_card(store, catalog, conversation, now))
     main.open_card(card, go_on)

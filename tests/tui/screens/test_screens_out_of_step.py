@@ -1,0 +1,82 @@
+"""Screens and cards whose answers come late, or over a store that changes meanwhile: keys act on what
+is shown, and what is shown and said is of the store as it is."""
+
+import pytest
+from browsing import HeldAnswers, on_demo, on_store
+from builders import T0
+from compressed import case, store_of
+from pruning import NOW
+from trashing import execute, gone_by_hand
+
+from hermes_browse.tui.screens.run import RunScreen
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    return HeldAnswers(monkeypatch)
+
+
+async def delete_elsewhere(browser, conversation):
+    """Delete a conversation as another program, and read the list."""
+    gone_by_hand(browser.app.store.path, *conversation.session_ids)
+    await browser.follow()
+
+
+@pytest.fixture
+async def compressed(tmp_path):
+    """The browser on a conversation that was compressed twice, above another one."""
+    path = store_of(tmp_path / "state.db", case("0.19.0-rotation-twice.json"))
+    execute(path, "INSERT INTO sessions (id, source, started_at) VALUES ('other', 'cli', ?)", T0)
+    async with on_store(path, T0 + 86_400) as running:
+        await running.press("4")
+        yield running
+
+
+async def test_the_compactions_resume_what_they_show(compressed, monkeypatch):
+    shown, asked = compressed.screen.current, []
+    await compressed.press("M")
+    await delete_elsewhere(compressed, shown)
+    monkeypatch.setattr(compressed.screen, "start", lambda *given: asked.append(given))
+    await compressed.press("R")
+    assert asked[0][2] == shown.id != compressed.screen.current.id
+
+
+async def test_a_conversation_that_is_gone_is_not_called_uncompressed(compressed):
+    shown = compressed.screen.current
+    await compressed.press("M")
+    await delete_elsewhere(compressed, shown)
+    assert "another program deleted it" in compressed.text("#compactions")
+
+
+async def test_compactions_that_go_while_one_is_read(compressed, answers):
+    shown = compressed.screen.current
+    answers.hold("sides")
+    await compressed.send("M")
+    await compressed.wait_until(lambda: answers.count == 1)
+    gone_by_hand(compressed.app.store.path, *shown.session_ids)
+    compressed.screen.listing.read()
+    screen = compressed.app.screen
+    await compressed.wait_until(lambda: not screen._history.compactions)
+    answers.release("sides")
+    await compressed.settle()
+    assert screen.has_class("-empty") and screen.replaced.model is None
+
+
+async def test_the_details_lead_to_what_they_are_about(tmp_path):
+    async with on_demo(tmp_path) as browser:
+        shown = browser.screen.current
+        await browser.press("i")
+        await delete_elsewhere(browser, shown)
+        await browser.press("B")
+        assert isinstance(browser.app.screen, RunScreen)
+        assert shown.title in browser.text("#header")
+
+
+async def test_the_details_of_the_last_conversation_outlive_it(path):
+    async with on_store(path, NOW) as browser:
+        await browser.search("title:Old")
+        await browser.press("enter", "i")
+        await delete_elsewhere(browser, browser.screen.current)
+        assert browser.screen.current is None
+        await browser.press("F")
+        assert "There is no session old" in browser.status
