@@ -202,22 +202,23 @@ class TrashScreen(ListScreen):
 
         def decided(go: bool | None) -> None:
             if go:
-                self.start_write(self._drop, bundles)
+                self.main.start_write(self._drop, bundles)
 
         if bundles:
             self.app.push_screen(DropCard(bundles), decided)
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
-        folder = trash_folder(self.main.location)
-        count = len(bundles)
+        main, count = self.main, len(bundles)
+        folder = trash_folder(main.location)
         try:
             for bundle in bundles:
                 with suppress(BundleNotFoundError):  # another program has removed it
-                    await self.write(partial(remove_by_name, folder, bundle.name))
+                    await main.write(partial(remove_by_name, folder, bundle.name))
         finally:  # what is gone is not shown, though the rest could not be removed
             self._marked = frozenset()
-            self.catalog_changed()
-        self.say(
+            if self.is_whole:
+                self.catalog_changed()
+        main.say(
             ngettext(
                 "deleted 1 deletion for good",
                 "deleted {count:,} deletions for good",

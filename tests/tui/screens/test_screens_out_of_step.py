@@ -2,7 +2,7 @@
 is shown, and what is shown and said is of the store as it is."""
 
 import pytest
-from browsing import HeldAnswers, on_demo, on_store
+from browsing import HeldAnswers, go_to, on_demo, on_store
 from builders import T0
 from compressed import case, store_of
 from pruning import NOW
@@ -80,3 +80,20 @@ async def test_the_details_of_the_last_conversation_outlive_it(path):
         assert browser.screen.current is None
         await browser.press("F")
         assert "There is no session old" in browser.status
+
+
+async def test_a_drop_goes_on_when_the_trash_is_left(path, answers):
+    async with on_store(path, NOW) as browser:
+        for root in ("old", "boss"):
+            await go_to(browser, root)
+            await browser.press("D", "y")
+        await browser.press("X", "space", "space", "D", "2")
+        answers.hold("write")
+        await browser.send("enter")
+        await browser.wait_until(lambda: answers.count == 1)
+        await browser.send("escape")
+        answers.release("write")
+        await browser.settle()
+        assert "deleted 2 deletions for good" in browser.status
+        await browser.press("X")
+        assert "The trash is empty" in browser.text("#bundles")
