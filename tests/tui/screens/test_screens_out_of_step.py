@@ -8,6 +8,10 @@ from compressed import case, store_of
 from pruning import NOW
 from trashing import execute, gone_by_hand
 
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.restore import restore
+from hermes_browse.store.hermes.homes import trash_folder
+from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.screens.run import RunScreen
 
 
@@ -97,3 +101,27 @@ async def test_a_drop_goes_on_when_the_trash_is_left(path, answers):
         assert "deleted 2 deletions for good" in browser.status
         await browser.press("X")
         assert "The trash is empty" in browser.text("#bundles")
+
+
+async def test_an_undo_of_what_another_program_restored_says_so(path):
+    async with on_store(path, NOW) as browser:
+        await go_to(browser, "old")
+        await browser.press("D", "y")
+        trash = trash_folder(browser.screen.location)
+        (bundle,) = list_bundles(trash)
+        restore(Store(path), trash, bundle.name)
+        await browser.press("u")
+        assert "1 session is in the store already" in browser.status
+
+
+async def test_what_is_archived_already_is_not_said_to_have_been(path):
+    """Another program archives some of a plan, or all of it, while the card asks."""
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "a")
+        execute(path, "UPDATE sessions SET archived = 1 WHERE id = 'old'")
+        await browser.press("y")
+        assert "4 conversations archived" in browser.status
+        await browser.press("u", "a")
+        execute(path, "UPDATE sessions SET archived = 1")
+        await browser.press("y")
+        assert "nothing had to be changed" in browser.status

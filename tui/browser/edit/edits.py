@@ -96,10 +96,12 @@ class Edits(MarksAndUndo):
             above = catalog.of_session(conversation.parent_root_id or "")
         return conversation
 
-    def _changed(self, change: Change) -> None:
+    def _changed(self, change: Change, sentence: str = "") -> None:
+        """Record a change of flags or of a title, with another sentence than its own if one is
+        given."""
         if change.rows:
             undo = partial(undo_change, self._main.connect(), change)
-            self.record(change.sentence, undo, change.session_ids)
+            self.record(sentence or change.sentence, undo, change.session_ids)
         else:
             self._main.say(_("nothing had to be changed"))
 
@@ -238,7 +240,10 @@ class Edits(MarksAndUndo):
         if deleted is not None:
             sentence = formats.joined(sentence, *deleted.notes[:1])
             undo = partial(restore_deleted, self._main, deleted)
-            self._record_plan(done_of(planned.plan, cleaned), sentence, undo)
+            done = done_of(planned.plan, cleaned)
+            touched = [session for each in done.selected for session in each.session_ids]
+            touched += [session.id for session in done.reparented]
+            self.record(sentence, undo, touched)
         if cleaned.error is not None:
             self._main.failed(cleaned.error)
         elif deleted is None:
@@ -256,13 +261,10 @@ class Edits(MarksAndUndo):
         store = main.connect()
         plan = planned.plan
         change = await main.write(partial(store.archive_planned, plan))
-        sentence = spared_words(plan, CleanedUp(done=plan.tips()), _("archived"))
-        self._record_plan(plan, sentence, partial(undo_change, store, change))
-
-    def _record_plan(self, plan: Plan, sentence: str, undo: Callable[[], Undone]) -> None:
-        touched = [session for each in plan.selected for session in each.session_ids]
-        touched += [session.id for session in plan.reparented]
-        self.record(sentence, undo, touched)
+        changed = set(change.session_ids)  # another program may have archived some meanwhile
+        done = [each for each in plan.selected if not changed.isdisjoint(each.session_ids)]
+        cleaned = CleanedUp(done=Plan(tuple(done)).tips())
+        self._changed(change, spared_words(plan, cleaned, _("archived")))
 
 
 def _selection(conversations: Sequence[Conversation]) -> Selection:

@@ -231,10 +231,12 @@ def restore_deleted(context: Context, deleted: Deleted) -> Undone:
     bundle = deleted.bundle
     restored = context.connect().restore(bundle.name, tell=tell)
     conversations = len(set(bundle.conversations).intersection(restored.sessions))
-    words = _(
-        "restored {conversations}: {sessions}, {messages}",
-        conversations=formats.counted(conversations, "conversation"),
-        sessions=formats.counted(len(restored.sessions), "session"),
-        messages=formats.counted(restored.messages, "message"),
-    )
+    words = restored.sentence
+    if not restored.present.issuperset(restored.sessions):  # else another program was first
+        words = _(
+            "restored {conversations}: {sessions}, {messages}",
+            conversations=formats.counted(conversations, "conversation"),
+            sessions=formats.counted(len(restored.sessions), "session"),
+            messages=formats.counted(restored.messages, "message"),
+        )
     return formats.joined(words, *restored.notes), restored.sessions
