@@ -125,3 +125,26 @@ async def test_what_is_archived_already_is_not_said_to_have_been(path):
         execute(path, "UPDATE sessions SET archived = 1")
         await browser.press("y")
         assert "nothing had to be changed" in browser.status
+
+
+async def test_one_more_taken_while_the_plan_of_other_rules_is_made(path, answers):
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "tab")
+        screen = browser.app.screen
+        assert screen.map.current.tip == "tip"
+        answers.hold("plan")
+        await browser.send("2")
+        await browser.wait_until(lambda: answers.count == 1)
+        await browser.send("space")
+        answers.release("plan")
+        await browser.settle()
+        assert screen.view.plan.roots() == {"root", "old"}
+
+
+async def test_the_map_follows_what_goes_while_a_card_is_open(path):
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "question_mark")
+        gone_by_hand(path, "old")
+        await browser.follow()
+        await browser.press("escape")
+        assert "old" not in [tile.tip for tile in browser.app.screen.map.tiles]

@@ -23,7 +23,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
 from ...browser import header
-from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
+from ...browser.edit.deleting import PlanChoices, PreparedPlan, ProgressCard, planning
 from ...browser.list.list_model import RowDetails
 from ...browser.main import MainScreen
 from ...browser.search.box import QueryBox
@@ -226,7 +226,8 @@ class PlanScreen(SubScreen):
 
     def catalog_changed(self) -> None:
         self.plan_anew()
-        if self.space is not None and self.app.screen is self:  # not per portion of a long work
+        # Not per portion of a long work.
+        if self.space is not None and not isinstance(self.app.screen, ProgressCard):
             self.start("space", self._measure_store)
 
     def _measure_once(self) -> None:
@@ -284,7 +285,8 @@ class PlanScreen(SubScreen):
             self.answer(_("it stays whatever is marked: {reason}", reason=why.words))
         else:
             self.choices.taken |= {conversation.id}
-            self._known = frozenset([root]).union(self._known or ())
+            if self._known is not None:  # else all that the first plan has was chosen
+                self._known |= {root}
             self.plan_anew()
 
     # Carrying out
