@@ -76,6 +76,18 @@ class OpenStore(StoreWrites):
         chosen = set(self.roots(later.query.parse(query, now=now), catalog, view, now))
         return [each for each in catalog.select(view) if each.root_id in chosen]
 
+    def conversations_of(self, session_ids: Sequence[str], now: float) -> list[Conversation]:
+        """Return the conversation of each session, whether or not it is listed.
+
+        Raises:
+            NotFoundError: One of the sessions is not in the store.
+        """
+        catalog = self.neighbourhood(session_ids, now)
+        for session_id in session_ids:
+            if session_id not in catalog.sessions:
+                raise no_session(session_id)
+        return list(map(catalog.conversation, session_ids))
+
     def catalog(self, now: float, known: Catalog | None = None) -> Catalog:
         """Read all conversations; sessions of a `known` catalog that have not changed are used
         again."""
@@ -113,10 +125,8 @@ class OpenStore(StoreWrites):
         Raises:
             NotFoundError: There is no such session.
         """
-        catalog = self.neighbourhood([session_id], time.time())
-        if session_id not in catalog.sessions:
-            raise no_session(session_id)
-        rows = self.outline(catalog.conversation(session_id).segments, reading).rows
+        (conversation,) = self.conversations_of([session_id], time.time())
+        rows = self.outline(conversation.segments, reading).rows
         for portion in read_in_portions(self.messages, [row.id for row in rows], _WINDOW):
             yield from portion
 
@@ -241,8 +251,7 @@ class OpenStore(StoreWrites):
         `tell` receives a sentence for each `.env` file whose values cannot be read.
         """
         now = time.time()
-        catalog = self.neighbourhood(session_ids, now)
-        conversations = [catalog.conversation(session_id) for session_id in session_ids]
+        conversations = self.conversations_of(session_ids, now)
         redactor = later.redact.make_redactor(self.location, tell, active=redact)
         export = later.source.Export(self, format_, redactor, now)
         return later.files.export_pieces(export, self.with_details(conversations))

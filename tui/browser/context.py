@@ -207,10 +207,14 @@ class Context(StoreScreen[object]):
         """Read the previews and counts of conversations."""
         self.details.add(await self.read(lambda store: store.with_details(conversations)))
 
-    async def find_conversation(self, session_id: str) -> Conversation | None:
-        """Read the conversation of a session, whether or not it is listed; None if there is none."""
-        catalog = await self.read(lambda store: store.neighbourhood([session_id], self.clock()))
-        return catalog.of_session(session_id)
+    async def find_conversation(self, session_id: str) -> Conversation:
+        """Read the conversation of a session, whether or not it is listed.
+
+        Raises:
+            NotFoundError: There is no such session.
+        """
+        now = self.clock()
+        return (await self.read(lambda store: store.conversations_of([session_id], now)))[0]
 
     async def write(self, work: Callable[[], Result]) -> Result:
         """Run a job that writes, as `StoreScreen` does; its progress is over with it."""

@@ -204,7 +204,7 @@ class ConversationPanes(Panes):
 
     async def _find(self, session_id: str) -> None:
         conversation = await self.find_conversation(session_id)
-        if conversation is not None and self.shown[:3] == (None, None, session_id):
+        if self.shown[:3] == (None, None, session_id):
             self.open(conversation, segment=session_id)
 
 

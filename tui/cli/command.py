@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.errors import RefusedError, no_session
+from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.wording import _
 
 from .output import note, print_json
@@ -132,11 +132,7 @@ class StoreCommand(Subcommand):
             NotFoundError: A word matches no session, or several.
         """
         ids = [self.store.resolve(word) for word in words]
-        catalog = self.store.neighbourhood(ids, self.now)
-        for session_id in ids:
-            if session_id not in catalog.sessions:  # deleted since
-                raise no_session(session_id)
-        return list(map(catalog.conversation, ids))
+        return self.store.conversations_of(ids, self.now)
 
     def conversation(self) -> Conversation:
         """Return the conversation that the argument `id` names, as `find` does."""

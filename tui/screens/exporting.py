@@ -234,7 +234,10 @@ class ExportCard(Card[None]):
             redactor = make_redactor(context.location, notes.append, active=redact)
             opened, now = context.connect(), context.clock()
             export = FileExport(opened, format_, redactor, now, everything, self._part)
-            documents = export.plan(opened.with_details(conversations), path)
+            present = conversations
+            if self._part is None:  # they may have other parts than when the card opened
+                present = opened.conversations_of([each.id for each in conversations], now)
+            documents = export.plan(opened.with_details(present), path)
             saved = export.save(documents, keep=kept_files(context.location), force=force)
             paths = [each.document.path for each in saved]
             return paths, formats.joined(export.not_live_words(), redacted_words(redactor))

@@ -175,11 +175,12 @@ class SinceScreen(ListScreen):
             await self._find_and_read(session_id, message_id)
             return
         now = self.main.clock()
-        conversation = await self._read_in(
-            place, lambda store: store.neighbourhood([session_id], now).conversation(session_id)
+        (conversation,) = await self._read_in(
+            place, lambda store: store.conversations_of([session_id], now)
         )
-        self.dismiss(None)
-        self.main.switching.to(location, Arrival(conversation, message_id))
+        if self.app.screen is self:
+            self.dismiss(None)
+            self.main.switching.to(location, Arrival(conversation, message_id))
 
     async def _read_in(self, place: Place | None, job: Callable[[OpenStore], Result]) -> Result:
         """Read the store of a place, or, without one, of the main screen."""

@@ -196,7 +196,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.start("message", self._find_and_read, session_id, message_id)
 
     async def _find_and_read(self, session_id: str, message_id: int | None) -> None:
-        if (conversation := await self.main.find_conversation(session_id)) is not None:
+        conversation = await self.main.find_conversation(session_id)
+        if self.app.screen is self:
             self.read_conversation(conversation, message_id)
 
     @on(ConversationList.RowsShown)

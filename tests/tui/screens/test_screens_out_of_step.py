@@ -2,17 +2,21 @@
 is shown, and what is shown and said is of the store as it is."""
 
 import pytest
-from browsing import HeldAnswers, go_to, on_demo, on_store
+from browsing import HeldAnswers, browsing, go_to, on_demo, on_store, rows_of
 from builders import T0
 from compressed import case, store_of
+from planting import planted_app
 from pruning import NOW
-from trashing import execute, gone_by_hand
+from trashing import add_message, execute, gone_by_hand
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
+from hermes_browse.store.places import id_of
 from hermes_browse.store.trash.shelf import list_bundles
+from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.run import RunScreen
+from hermes_browse.tui.screens.since import SinceRow
 
 
 @pytest.fixture
@@ -148,3 +152,50 @@ async def test_the_map_follows_what_goes_while_a_card_is_open(path):
         await browser.follow()
         await browser.press("escape")
         assert "old" not in [tile.tip for tile in browser.app.screen.map.tiles]
+
+
+async def open_since(browser):
+    """Open what happened since, on an item that has a session; return its id."""
+    await browser.wait_until(lambda: bool(browser.screen.attention.unread))
+    await browser.press("A")
+    await browser.wait_until(lambda: any(isinstance(row, SinceRow) for row in rows_of(browser)))
+    return id_of(browser.app.screen.rows.current.item.session_id)
+
+
+async def test_news_of_a_conversation_that_is_gone(tmp_path):
+    async with browsing(planted_app(tmp_path)) as browser:
+        session_id = await open_since(browser)
+        gone_by_hand(browser.app.store.path, session_id)
+        await browser.press("enter")
+        assert f"There is no session {session_id}" in browser.status
+
+
+async def test_a_message_that_is_found_late_does_not_close_the_help(tmp_path, answers):
+    async with browsing(planted_app(tmp_path)) as browser:
+        await open_since(browser)
+        answers.hold("message")
+        await browser.send("enter")
+        await browser.wait_until(lambda: answers.count == 1)
+        await browser.send("question_mark")
+        answers.release("message")
+        await browser.settle()
+        assert isinstance(browser.app.screen, HelpCard)
+
+
+async def test_what_is_exported_has_all_parts_of_now(path, tmp_path, monkeypatch):
+    """Another program goes on with it while the card is open, and deletes it."""
+    monkeypatch.chdir(tmp_path)
+    async with on_store(path, NOW) as browser:
+        await go_to(browser, "old")
+        await browser.press("e")
+        execute(path, "UPDATE sessions SET end_reason = 'compression' WHERE id = 'old'")
+        values = "'late', 'cli', 'old', ended_at + 1 FROM sessions WHERE id = 'old'"
+        names = "id, source, parent_session_id, started_at"
+        execute(path, f"INSERT INTO sessions ({names}) SELECT {values}")
+        add_message(path, "late", "a zeppelin", NOW)
+        await browser.press("enter")
+        assert "a zeppelin" in (tmp_path / "Old plans.md").read_text("utf-8")
+        await browser.press("e")
+        gone_by_hand(path, "old", "late")
+        await browser.press("ctrl+o", *"2", "enter")
+        assert "There is no session" in browser.text("#verdict")
