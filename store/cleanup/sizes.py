@@ -234,7 +234,7 @@ def forget_changed(
     counts = dict.fromkeys(ids, 0) | count_stored_rows(reader, ids)
     for id, count in counts.items():
         if id in known and known[id].rows != count:
-            del known[id]
+            known.pop(id, None)  # another thread may have done so
     return counts
 
 
@@ -275,7 +275,10 @@ def read_file_space(reader: Reader) -> FileSpace:
 def read_space_map(reader: Reader, catalog: Catalog, known: KnownSizes | None = None) -> SpaceMap:
     """Measure the whole store by conversation; `catalog` has all of its sessions, and sizes that are
     measured are added to those `known`."""
-    sizes = measure(reader, catalog.sessions.values(), known=known)
+    sessions = catalog.sessions.values()
+    if known:
+        forget_changed(reader, sessions, known)
+    sizes = measure(reader, sessions, known=known)
     conversations = [
         ConversationBytes(each.tip.id, sum(sizes[segment.id].total for segment in each.segments))
         for each in catalog.conversations()

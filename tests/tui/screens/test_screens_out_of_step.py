@@ -14,6 +14,7 @@ from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.places import id_of
 from hermes_browse.store.trash.shelf import list_bundles
+from hermes_browse.tui.screens.changes import FileRow
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.run import RunScreen
 from hermes_browse.tui.screens.since import SinceRow
@@ -154,6 +155,26 @@ async def test_the_map_follows_what_goes_while_a_card_is_open(path):
         assert "old" not in [tile.tip for tile in browser.app.screen.map.tiles]
 
 
+async def test_the_map_follows_what_is_written_outside_of_the_plan(path):
+    async with on_store(path, NOW) as browser:
+        await browser.press("P")
+        screen = browser.app.screen
+        before = screen.space.total
+        add_message(path, "tip", "a zeppelin", NOW)
+        await browser.follow()
+        assert screen.space.total > before
+
+
+async def test_the_cursor_of_a_plan_stays_where_its_row_goes(path):
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "down")
+        gone_by_hand(path, "boss", "helper", "helper2")
+        await browser.follow()
+        assert browser.app.screen.rows.cursor == 1
+        await browser.press("1", "2")
+        assert browser.app.screen.rows.cursor == 0
+
+
 async def open_since(browser):
     """Open what happened since, on an item that has a session; return its id."""
     await browser.wait_until(lambda: bool(browser.screen.attention.unread))
@@ -199,3 +220,19 @@ async def test_what_is_exported_has_all_parts_of_now(path, tmp_path, monkeypatch
         gone_by_hand(path, "old", "late")
         await browser.press("ctrl+o", *"2", "enter")
         assert "There is no session" in browser.text("#verdict")
+
+
+async def test_edits_of_a_new_part_are_its_own(tmp_path):
+    """Another program goes on with a conversation, and writes a file in it."""
+    async with on_demo(tmp_path) as browser:
+        shown, path = browser.screen.current, browser.app.store.path
+        await browser.press("F")
+        execute(path, "UPDATE sessions SET end_reason = 'compression' WHERE id = ?", shown.id)
+        names = "id, source, parent_session_id, started_at"
+        late = f"INSERT INTO sessions ({names}) VALUES ('late', 'cli', ?, ?)"
+        execute(path, late, shown.id, shown.last_active + 1)
+        for each in shown.session_ids:
+            execute(path, "UPDATE messages SET session_id = 'late' WHERE session_id = ?", each)
+        await browser.follow()
+        files = [row for row in rows_of(browser) if isinstance(row, FileRow)]
+        assert {name for row in files for name in row.authors} == {"itself"}

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
+from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.sessions.catalog import Catalog, SpareReason, rank
 from hermes_browse.store.sessions.cron_jobs import job_of
 from hermes_browse.store.sessions.models import Conversation, known_sum
@@ -293,6 +294,8 @@ class PlanView(NamedTuple):
     rows: PlanRows
     order: PlanOrder = PlanOrder.IDLE
     """That of its rows."""
+    selection: Selection = Selection()
+    """What chose it."""
     plan: Plan = Plan()
     """What goes: without what the user leaves out."""
     is_measured: bool = True
@@ -326,6 +329,7 @@ def make_view(
     return PlanView(
         rows=rows,
         order=order,
+        selection=planned.selection,
         plan=narrowed,
         is_measured=plan.is_measured,
         totals=narrowed.totals(),

@@ -18,6 +18,7 @@ from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Vocabulary
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
@@ -131,6 +132,8 @@ class PlanScreen(SubScreen):
         self.order = PlanOrder.IDLE
         self.opened: frozenset[str] = frozenset()
         """Keys of jobs whose runs are shown."""
+        self._mapped: Catalog | None = None
+        """The conversations that `space` was measured with."""
         self._is_shown = asyncio.Event()
         """Set unless `view` is about to be replaced."""
         self._known: frozenset[str] | None = None
@@ -226,13 +229,11 @@ class PlanScreen(SubScreen):
 
     def catalog_changed(self) -> None:
         self.plan_anew()
-        # Not per portion of a long work.
-        if self.space is not None and not isinstance(self.app.screen, ProgressCard):
-            self.start("space", self._measure_store)
 
     def _measure_once(self) -> None:
-        """Measure the store, after the plan, which needs less of it."""
-        if self.space is None:
+        """Measure the store as it was read last, after the plan, which needs less of it, and not
+        per portion of a long work."""
+        if self._mapped is not self.main.catalog and not isinstance(self.app.screen, ProgressCard):
             self.start("space", self._measure_store)
 
     async def _measure_store(self) -> None:
@@ -246,6 +247,7 @@ class PlanScreen(SubScreen):
             self.start("progress", self._show_measuring)
         try:
             self.space = space = await self.read(measure)
+            self._mapped = catalog
         except BrowseError as error:
             self.line("map-title").update(header.status(str(error), look="$error"))
             return

@@ -178,7 +178,8 @@ class PruneScreen(PlanScreen):
     def watch_view(self, before: PlanView, view: PlanView) -> None:
         at = self.rows.current
         is_gone = at is None or view.rows.index_of(at.key) is None
-        is_other = is_gone or before.order is not view.order
+        is_chosen_anew = is_gone and before.selection != view.selection
+        is_other = is_chosen_anew or before.order is not view.order
         self.rows.show(view.rows, key=view.rows.row(0).key if is_other else None)
         self.query_one(KeyLine).withhold(frozenset() if view.totals.conversations else _ACTS)
         self._show_plan()
