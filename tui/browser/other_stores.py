@@ -202,7 +202,9 @@ class OldScreen(OtherScreen):
         self.begin_as(View.ALL)
 
     def on_mount(self) -> None:
-        """Read the remaining files; Textual calls the handler of the main screen as well."""
+        """Read the remaining files, and follow the counts of the real store; Textual calls the handler
+        of the main screen as well."""
+        self.watch(self._beside, "catalog", self.show_header_soon, init=False)
         self.start("fill", self._fill)
         if self._query:
             self.call_after_refresh(self.search_for, self._query)

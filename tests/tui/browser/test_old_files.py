@@ -11,6 +11,7 @@ import time
 import pytest
 from browsing import browsing, listed, open_app
 from textual.widgets import Input
+from trashing import execute
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.sessions.models import View
@@ -70,6 +71,21 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
 
 
 @pytest.mark.slow
+async def test_the_views_of_the_store_follow_it(hermes_home):
+    home_of(hermes_home, 1)
+    async with browser_of(hermes_home) as browser:
+        beside = browser.screen
+        await arrive(browser)
+        all_of = beside.catalog.counts()[View.ALL]
+        execute(
+            beside.store.path,
+            "INSERT INTO sessions (id, source, started_at) VALUES ('a', 'cli', 9)",
+        )
+        beside.listing.read()
+        await browser.settle()
+        assert f"All {all_of + 1}" in browser.text("#views")
+
+
 async def test_f5_reads_the_folder_anew(hermes_home):
     """On the main screen it counts the files; over them it opens them anew, with what was searched
     for."""
