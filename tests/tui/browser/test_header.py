@@ -45,6 +45,12 @@ def test_counts_are_exact_where_there_is_room(catalog):
     assert "1   2   3   4 All 1.2k" in _line(catalog, 60, MARKS)
 
 
+def test_views_keep_their_names_in_a_small_terminal(catalog):
+    """The count of the current view took the room of three names, which nobody can guess."""
+    line = str(header.views(catalog, View.CHATS, "↓ activity", 0, 60))
+    assert "1 Chats   2 Automation   3 Archived   4 All" in line and len(line) <= 60
+
+
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_views_are_painted_ahead_as_they_are_shown(catalog, width):
     """A narrow terminal showed counts first that the line had no room for."""

@@ -46,6 +46,11 @@ def view_name(view: View) -> str:
     return _(_VIEWS[view])
 
 
+_LABELS = ((3, 3, False), (3, 3, True), (3, 2, True), (2, 2, True), (3, 1, True))
+"""From long to short: words of the current view's label and of others (number, name, count), and
+whether counts are short."""
+
+
 def view_labels(
     catalog: Catalog, view: View | None, suffix: str, width: int, old: int = 0
 ) -> list[tuple[str, bool]]:
@@ -53,7 +58,7 @@ def view_labels(
     one.
 
     If the line of labels, which ends with `suffix`, does not fit, counts become short (`21k`), then
-    only the current view has a count, then the others are only numbers.
+    only the current view has a count, then none has, then the others are only numbers.
 
     Args:
         catalog: The conversations to count.
@@ -69,12 +74,12 @@ def view_labels(
     if old:
         views.append((pgettext("view", "Old"), old, view is None))
     labels: list[tuple[str, bool]] = []
-    for words, is_short in ((3, False), (3, True), (2, True), (1, True)):
+    for own, others, is_short in _LABELS:
         labels = []
         for number, (name, count, is_current) in enumerate(views, 1):
             amount = "…" if count is None else formats.number(count) if is_short else f"{count:,}"
             labels.append(
-                (" ".join([str(number), name, amount][: 3 if is_current else words]), is_current)
+                (" ".join([str(number), name, amount][: own if is_current else others]), is_current)
             )
         cells = sum(cell_len(label) + 3 for label, _is_current in labels)
         if 3 + cell_len(suffix) + cells <= width:
