@@ -167,6 +167,9 @@ class InsightsScreen(SubScreen):
         width, rows = self.rows.scrollable_content_region.width, self.rows.source
         row = rows.row(0) if len(rows) else None
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
+        if self.behind is not None:
+            head = self.rows.columns.head(width, is_sorted=False)
+            text = "".join(name for name, _look, _sort in head)
         self.show_line("headings", text)
 
     def _title(self, root_id: str) -> str:
