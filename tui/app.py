@@ -145,6 +145,8 @@ class BrowseApp(Application):
         """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
         for rows in self.screen.query(ConversationList):
             rows.refresh_rows()
+        if isinstance(self.screen, MainScreen):
+            self.screen.describe_row()
 
     def new_memory(self) -> LastState:
         """Return what the next start begins with.

@@ -35,7 +35,7 @@ class ConversationPanes(Panes):
     def current_conversations(self) -> tuple[Conversation, ...]:
         """The conversations that commands act on: those of the row in the list, else the one
         shown."""
-        if self.shown.is_listed and not self._has_reading_focus:
+        if self.shown.is_listed and not self.has_reading_focus:
             shown = conversations_of(self.rows.current)
             return tuple(self.details.complete(conversation) for conversation in shown)
         return (self.current,) if self.current is not None else ()
@@ -48,7 +48,7 @@ class ConversationPanes(Panes):
         return self.shown.is_listed or is_job
 
     @property
-    def _has_reading_focus(self) -> bool:
+    def has_reading_focus(self) -> bool:
         return self.focused is not None and self.focused.id in ("transcript", "lineage")
 
     def go(self, shown: ShownConversation) -> None:
@@ -113,7 +113,7 @@ class ConversationPanes(Panes):
                 self.follow_row()
             else:
                 self.shown = self.shown._replace(is_listed=True)
-        elif self.shown.is_listed and self._has_reading_focus and isinstance(row, JobRow):
+        elif self.shown.is_listed and self.has_reading_focus and isinstance(row, JobRow):
             self.shown = self.shown._replace(is_listed=False)
 
     def refresh_shown(self) -> None:

@@ -205,6 +205,7 @@ class MainScreen(PaneMessages):
 
     def watch_shown(self, before: ShownConversation, shown: ShownConversation) -> None:
         super().watch_shown(before, shown)
+        self.describe_row()
         if shown.message_id is not None and self.matchers and self.transcript.is_finding:
             self.finding.stop()  # a hit was opened, so n and N step through hits again
         self.loader.follow(before, shown)

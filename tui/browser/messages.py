@@ -13,7 +13,7 @@ from ..widgets.list_rows import ListRow, NoteRow
 from . import header
 from .keyed import KeyScreen
 from .list.conversation_list import ConversationList, CursorRow
-from .list.rows import JobRow, MoreRow, SuggestionRow
+from .list.rows import ConversationRow, JobRow, MoreRow, SuggestionRow
 from .transcript.view import TranscriptView
 
 
@@ -37,6 +37,7 @@ class PaneMessages(KeyScreen):
         super().set_focus(widget, *args, **kwargs)
         self.share_out()
         self.focus_moved()
+        self.describe_row()
         self.family_loader.find_losses()
 
     def forget_status(self) -> None:
@@ -56,10 +57,16 @@ class PaneMessages(KeyScreen):
         self.offer_keys()
 
     def describe_row(self) -> None:
-        """Tell in the status line of the row under the list's cursor."""
+        """Tell in the status line of the row under the list's cursor, or of another conversation to
+        which the tree led."""
+        row, shown = self.rows.current, self.shown.conversation
+        if shown is not None and not self.is_row_current:
+            row = ConversationRow(shown)
         is_resumed = self.rows.enter_title == "resume"
         enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
-        self.about = header.about(self.rows.current, self.clock(), enter, self.status_room)
+        if self.has_reading_focus:  # the footer tells what Enter does there
+            enter = ""
+        self.about = header.about(row, self.clock(), enter, self.status_room)
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:

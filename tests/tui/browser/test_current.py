@@ -10,6 +10,7 @@ import random
 
 import pytest
 from browsing import (
+    NOW,
     HeldAnswers,
     drawn_row,
     of_row,
@@ -276,3 +277,13 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, monke
         node, model = screen.lineage.entry, screen.transcript.model
         assert isinstance(node, SessionEntry) and model is not None
         assert node.node.session.id in {each.id for each in model.conversation.segments}
+
+
+async def test_the_status_line_ages_with_the_row(browser):
+    """It told of 2 hours under a row of 3, until the cursor moved."""
+    await browser.press("down")
+    assert "last used 2h ago" in browser.status
+    browser.screen.clock = lambda: NOW + 3600
+    browser.app._refresh_ages()
+    await browser.settle()
+    assert "last used 3h ago" in browser.status

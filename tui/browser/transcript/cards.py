@@ -90,8 +90,8 @@ def _state(conversation: Conversation, now: float) -> Row:
 
 def _about(conversation: Conversation, facts: Mapping[str, str], now: float) -> list[Row]:
     kind = formats.joined(
-        _(_KINDS[conversation.kind]),
-        sentences.relation(conversation.relation),
+        # A subagent is one by its kind and by its relation.
+        *dict.fromkeys((_(_KINDS[conversation.kind]), sentences.relation(conversation.relation))),
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
         _("hidden by Hermes") if conversation.hidden else "",
