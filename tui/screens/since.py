@@ -81,7 +81,7 @@ def since_rows(since: Since) -> Iterator[ListRow]:
             yield from map(SinceRow, items)
     yield from map(NoteRow, map(one_line, since.notes))
     if not since.items and not since.notes:
-        yield NoteRow(_("nothing waits for you, nothing went wrong, and nothing is new"))
+        yield NoteRow(_("nothing waits for you, went wrong or is new"))
 
 
 class SinceScreen(ListScreen):
