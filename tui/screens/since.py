@@ -58,7 +58,7 @@ class SinceRow(NamedTuple):
         item = self.item
         sign = _SIGNS[item.lane] if item.certain else "…"
         columns = _COLUMNS.text(item, width, now)
-        room = width - 3 - len(columns) - 1
+        room = width - 3 - _COLUMNS.width(width) - 1
         title = formats.fit(one_line(item.title, 400), min(_TITLE, room // 2))
         reason = formats.fit(f"  {self.about}", room - min(_TITLE, room // 2))
         look = "dim" if item.lane in ("new", "running") else "accent"

@@ -4,13 +4,16 @@ English comes back."""
 import re
 
 import pytest
-from browsing import Browser, browsing, demo_app, on_demo
+from browsing import NOW, Browser, browsing, demo_app, on_demo
 from effort import slow_but
 from looks import LOOKS
 from rich.cells import cell_len
 from words import translations
 
+from hermes_browse.store.since.since import SinceItem
 from hermes_browse.store.wording import language, speak
+from hermes_browse.tui.screens.since import SinceRow
+from hermes_browse.tui.text.styled import line_text
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
@@ -88,3 +91,10 @@ async def test_english_again(tmp_path):
     speak("en")
     async with on_demo(tmp_path, (80, 24)) as browser:
         assert not _CHINESE.search(browser.text("#keys")) and "help" in browser.text("#keys")
+
+
+def test_a_row_of_what_happened_ends_with_its_age():
+    """Its columns were counted in characters, so that the last one was cut."""
+    item = SinceItem("running", "s", "Fix auth bug", 1, NOW - 180, "", False, "cli")
+    line = line_text(SinceRow(item).spans(80, NOW))
+    assert cell_len(line) == 80 and line.endswith("3分钟 ")
