@@ -84,3 +84,14 @@ def test_a_restore_that_fails_after_others(home, monkeypatch):
     monkeypatch.setattr(restore, "_compare_index", Mock(return_value=("said once",)))
     ended = call("trash restore", *names)
     assert ended.code != 0 and ended.err.count("said once") == 1
+
+
+def test_a_restore_that_is_interrupted(home, monkeypatch):
+    """What may be half done is said; the same command does the rest."""
+    with as_before(home / "state.db"):
+        name = ask("delete branch --yes")["bundle"]["name"]
+        with monkeypatch.context() as patched:
+            patched.setattr(restore, "check_index", Mock(side_effect=KeyboardInterrupt))
+            ended = call("trash restore", name)
+        assert ended.code == 130 and "the same command restores the rest" in ended.err
+        assert call("trash restore", name).code == 0

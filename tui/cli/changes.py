@@ -34,6 +34,7 @@ from .output import (
     print_lines,
     print_table,
     print_text,
+    printing,
 )
 from .parser import ID, Count, Flag, Valued, name_arg
 
@@ -107,12 +108,13 @@ def _give(command: StoreCommand, text: str) -> None:
             write_file(Path(output), [text], keep=kept_files(command.store.location))
         except RefusedError as error:  # this command replaces no file
             raise RefusedError(error.sentence, remedy=_("Name another file.")) from error
-        print(one_line(str(Path(output))))
+        print_text(one_line(str(Path(output))))
     elif sys.stdout.isatty():
         print_text(text.removesuffix("\n"))
     else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode("utf-8"))
+        with printing():
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8"))
 
 
 def _print_changes(changes: Changes) -> None:

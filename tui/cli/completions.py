@@ -19,6 +19,7 @@ from hermes_browse.store.wording import ENGLISH, speak
 
 from ..settings.read_config import config_path, read_config
 from .command import Subcommand
+from .output import print_text
 from .parser import Argument
 from .registry import COMMANDS, make_parser
 
@@ -91,8 +92,8 @@ class CompletionsCommand(Subcommand):
 
     def start(self) -> int:
         if self.given.command == "shell-init":
-            print(_SCRIPTS[self.given.shell].strip())
-        print(shellcode(["hermes-browse"], shell=self.given.shell))
+            print_text(_SCRIPTS[self.given.shell].strip())
+        print_text(shellcode(["hermes-browse"], shell=self.given.shell))
         return 0
 
 

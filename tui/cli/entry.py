@@ -200,6 +200,8 @@ def run(argv: Sequence[str]) -> int:
     if sys.stdout is None:
         complain(_("standard output is closed, so there is nowhere to write to."))
         return 1
+    if sys.stdin is None:  # closed by the caller: there is nothing to read
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # question marks for what its encoding lacks
             stream.reconfigure(errors="replace")

@@ -29,7 +29,7 @@ from ..text.export_files import (
 )
 from ..text.formats import counted
 from .command import StoreCommand
-from .output import fields, note, printing
+from .output import fields, note, print_text, printing
 from .parser import Argument, Flag, Valued, name_arg
 
 
@@ -135,7 +135,7 @@ class ExportCommand(StoreCommand):
                 }
             )
             if not self.given.json:
-                print(_line(saved))
+                print_text(_line(saved))
         _tell(export)
         if self.given.json:
             self.print_json(

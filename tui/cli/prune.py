@@ -281,10 +281,10 @@ def _costs(planned: Planned) -> str:
 
 _COLUMNS = (
     TableColumn("last active", "conversation.last_active", dropped=4, form=timestamp),
-    TableColumn("status", "standing", form=status),
+    TableColumn("status", "standing", dropped=5, form=status),
     TableColumn("source", "conversation.source", dropped=2),
     Number("msgs", "own.shown", dropped=3),
-    TableColumn("size", "bytes", right=True, form=size),
+    TableColumn("size", "bytes", right=True, dropped=6, form=size),
     TableColumn("cost", _costs, right=True, dropped=1),
     TableColumn("title", "conversation", is_flexible=True, form=title_or_preview),
     TableColumn("id", "conversation.id"),

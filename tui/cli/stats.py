@@ -110,24 +110,26 @@ def _marked_cost(row: _Row) -> str:
 
 _TOOL_COLUMNS = (
     Number("calls", "calls"),
-    Number("answers", "answers"),
-    Number("failed", "failed"),
+    Number("answers", "answers", dropped=4),
+    Number("failed", "failed", dropped=5),
     TableColumn(
         "rate",
         lambda row: row["failed"] / row["answers"] if row["answers"] else None,
         True,
+        dropped=3,
         context="column",
         form="{:.1%}".format,
     ),
 )
 _MESSAGE_COLUMNS = (
-    Number("msgs", "messages"),
-    TableColumn("in", "input_tokens", right=True, context="column", form=number),
-    TableColumn("out", "output_tokens", right=True, context="column", form=number),
+    Number("msgs", "messages", dropped=7),
+    TableColumn("in", "input_tokens", right=True, dropped=5, context="column", form=number),
+    TableColumn("out", "output_tokens", right=True, dropped=6, context="column", form=number),
     TableColumn(
         "cache",
         lambda row: row["cache_read_tokens"] + row["cache_write_tokens"],
         True,
+        dropped=4,
         form=number,
     ),
     TableColumn(
@@ -143,7 +145,7 @@ def _columns(by: str, *, is_whole: bool) -> list[TableColumn]:
         Number("convs", "conversations", dropped=1),
         Number("sessions", "sessions", dropped=2),
         *(_TOOL_COLUMNS if by == "tool" else _MESSAGE_COLUMNS),
-        *([TableColumn("size", "bytes", right=True, form=size)] if is_whole else []),
+        *([TableColumn("size", "bytes", right=True, dropped=8, form=size)] if is_whole else []),
     ]
 
 

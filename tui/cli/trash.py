@@ -164,6 +164,13 @@ class TrashCommand(StoreCommand):
             for name in names:
                 results.append(self._restored(name, only, check=name == names[-1]))
                 self._tell_restored(results[-1])
+        except KeyboardInterrupt:
+            note(
+                _(
+                    "Stopped. What was restored so far is in the store; the same command restores the rest."
+                )
+            )
+            raise
         except BrowseError:
             if results:
                 restored = pgettext("list", ", ").join(result.name for result in results)
