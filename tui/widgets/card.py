@@ -21,6 +21,7 @@ from hermes_browse.store.wording import _
 from ..settings.keys import Command, final_keys
 from ..terminal import clipboard
 from ..text.styled import Line
+from ..work.jobs import LeftOnce
 from .bindings import BoundKeys, key_names
 from .lines import LinesView, TextBox
 
@@ -30,7 +31,7 @@ _SHORT = 22
 """Lines below which cards have no margins."""
 
 
-class Card(BoundKeys, ModalScreen[Result]):
+class Card(BoundKeys, LeftOnce[Result], ModalScreen[Result]):
     """A card: what it has to say, and its keys below that."""
 
     CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not at the start

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import ParamSpec, TypeVar
 
+from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
 from textual.screen import Screen, ScreenResultType
 from textual.worker import Worker
@@ -257,7 +258,18 @@ class Writes:
         wait([job for job in self._jobs if not job.cancelled()], _WRITING_SECONDS)
 
 
-class StoreScreen(Screen[ScreenResultType]):
+class LeftOnce(Screen[ScreenResultType]):
+    """A screen or a card that is left once.
+
+    Each click of a double click may choose something, and Textual would leave the screen below at
+    the second one.
+    """
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.is_active else AwaitComplete()
+
+
+class StoreScreen(LeftOnce[ScreenResultType]):
     """A screen that reads and writes a store in coroutines.
 
     These are started by `start`, never awaited in the handler of a message, and cancelled when the

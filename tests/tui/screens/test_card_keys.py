@@ -145,3 +145,15 @@ def test_no_card_is_loaded_while_the_browser_starts():
     ended = python(program)
     loaded = {each.rpartition(".")[2] for each in ended.split()}
     assert "main" in loaded and not loaded & {"switching", "card", *CARDS}
+
+
+@pytest.mark.parametrize("keys, where", [("s", "#choices"), ("I7", "#groups")])
+async def test_clicks_that_come_together_leave_one_screen(browser, keys, where):
+    """A double click on an option left the card and then what stands below it, which ended the
+    browser; so did three clicks on a row."""
+    await browser.press(*keys)
+    rows = browser.app.screen.query_one(where)
+    rows.action_select()
+    rows.action_select()
+    await browser.settle()
+    assert browser.app.screen is browser.screen
