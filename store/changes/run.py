@@ -191,7 +191,7 @@ def _cache_falls(run: Run) -> Iterator[RunMark]:
     for (share, before), (left, after) in pairwise(known):
         if share >= _LEAST_SHARE and left <= share / 2:
             text = _(
-                "the cache share fell from {before} % to {after} %: {reason}",
+                "the cache share fell from {before}% to {after}%: {reason}",
                 before=round(100 * share),
                 after=round(100 * left),
                 reason=_reason(before, after),

@@ -305,7 +305,7 @@ def run_events(run: Run) -> Iterator[RunEvent]:
 def cache_share(part: Stretch) -> str:
     """Return how much came from the cache; empty if that is not stored."""
     share = part.cache_share
-    return "" if share is None else _("cache {share} %", share=round(100 * share))
+    return "" if share is None else _("cache {share}%", share=round(100 * share))
 
 
 def ended_at(subagent: Conversation) -> float | None:

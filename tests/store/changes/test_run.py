@@ -83,7 +83,7 @@ def _two_parts(path, first, second, **changed):
 )
 def test_a_fall_of_the_cache_share_is_found(changed, reason, tmp_path):
     run = run_of(_two_parts(tmp_path / "state.db", 9000, 250, **changed))
-    assert texts(run, "cache") == [(2, f"the cache share fell from 90 % to 20 %: {reason}")]
+    assert texts(run, "cache") == [(2, f"the cache share fell from 90% to 20%: {reason}")]
 
 
 def test_what_is_not_stored_is_no_reason(tmp_path):
