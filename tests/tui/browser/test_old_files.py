@@ -51,7 +51,7 @@ async def arrive(browser):
     await browser.press("5")
     await browser.wait_until(lambda: isinstance(browser.screen, OldScreen))
     await browser.wait_until(lambda: browser.screen.catalog.counts()[View.ALL])
-    done = re.compile(r"[\d,]+ old transcripts in")
+    done = re.compile(r"[\d,]+ old transcripts? in")
     await browser.wait_until(lambda: done.match(browser.status.strip()))
     await browser.settle()
     return browser.screen
