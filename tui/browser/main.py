@@ -212,7 +212,7 @@ class MainScreen(PaneMessages):
         self.family_loader.follow(shown)
 
     def watch_model(self) -> None:
-        if self.transcript.is_finding or self.find_box.has_focus:
+        if self.transcript.is_finding:
             self.finding.shown(self.model)
 
     def watch_seen(self) -> None:

@@ -70,7 +70,6 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
         assert "3 old transcripts" in browser.text("#header")
 
 
-@pytest.mark.slow
 async def test_the_views_of_the_store_follow_it(hermes_home):
     home_of(hermes_home, 1)
     async with browser_of(hermes_home) as browser:
@@ -86,6 +85,7 @@ async def test_the_views_of_the_store_follow_it(hermes_home):
         assert f"All {all_of + 1}" in browser.text("#views")
 
 
+@pytest.mark.slow
 async def test_f5_reads_the_folder_anew(hermes_home):
     """On the main screen it counts the files; over them it opens them anew, with what was searched
     for."""

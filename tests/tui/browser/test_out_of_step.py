@@ -248,8 +248,11 @@ async def test_a_message_is_shown_while_others_are_written(browser, monkeypatch)
     await browser.wait_until(is_shown)
 
 
+@pytest.mark.parametrize("end", [[], ["enter"]], ids=["in the field", "left"])
 @pytest.mark.parametrize("before", ["", "t"], ids=["empty page", "page before"])
-async def test_a_text_is_found_that_is_typed_while_the_page_is_read_again(before, answers, browser):
+async def test_a_text_is_found_that_is_typed_while_the_page_is_read_again(
+    before, end, answers, browser
+):
     """None of its letters is a command, and it is found in what comes."""
     await browser.press("tab")
     shown = browser.screen.transcript
@@ -258,7 +261,9 @@ async def test_a_text_is_found_that_is_typed_while_the_page_is_read_again(before
     await browser.wait_until(lambda: shown.model is None)
     await browser.send(*([] if before else ["backslash"]), *"the".removeprefix(before))
     assert browser.screen.find_box.value == "the"
+    await browser.send(*end)
     answers.release("transcript")
     await browser.settle()
     assert shown.is_finding
-    assert "of" in browser.text("#ask-answer")
+    told = browser.status if end else browser.text("#ask-answer")
+    assert "of 5 messages" in told

@@ -10,7 +10,6 @@ from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import CleanedUp, done_of
-from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError
@@ -262,8 +261,12 @@ class Edits(MarksAndUndo):
         plan = planned.plan
         change = await main.write(partial(store.archive_planned, plan))
         changed = set(change.session_ids)  # another program may have archived some meanwhile
-        done = [each for each in plan.selected if not changed.isdisjoint(each.session_ids)]
-        cleaned = CleanedUp(done=Plan(tuple(done)).tips())
+        done = [
+            each.conversation.id
+            for each in plan.selected
+            if not changed.isdisjoint(each.session_ids)
+        ]
+        cleaned = CleanedUp(done=tuple(done))
         self._changed(change, spared_words(plan, cleaned, _("archived")))
 
 

@@ -58,7 +58,7 @@ def view_labels(
     one.
 
     If the line of labels, which ends with `suffix`, does not fit, counts become short (`21k`), then
-    only the current view has a count, then none has, then the others are only numbers.
+    only the current view has a count, then no view has one, then the others are only numbers.
 
     Args:
         catalog: The conversations to count.

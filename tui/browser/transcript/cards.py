@@ -90,7 +90,7 @@ def _state(conversation: Conversation, now: float) -> Row:
 
 def _about(conversation: Conversation, facts: Mapping[str, str], now: float) -> list[Row]:
     kind = formats.joined(
-        # A subagent is one by its kind and by its relation.
+        # Kind and relation of a subagent are the same word.
         *dict.fromkeys((_(_KINDS[conversation.kind]), sentences.relation(conversation.relation))),
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",

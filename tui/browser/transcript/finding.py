@@ -221,8 +221,13 @@ class Finding:
     def edited(self, text: str) -> None:
         """Find another text; called for each key."""
         matcher, model, origin = needle(text), self._transcript.model, self._origin
-        if not text.strip() or model is None:
+        if not text.strip():
             self.stop()
+            self._answer("")
+            return
+        if model is None:  # it is being read
+            self._forget()
+            self._transcript.is_finding = True
             self._answer("")
             return
         begin = model.entry_of(origin.message_id) if origin is not None else None
@@ -327,12 +332,10 @@ class Finding:
 
     def shown(self, model: TranscriptModel | None) -> None:
         """Continue in a transcript that has grown or is read differently; stop in another
-        conversation. What is typed while one is read is found when it is there."""
-        findings = self._findings
-        if self._main.find_box.has_focus and (model is None or findings is None):
-            self.edited(self._main.find_box.value)
-            return
-        if findings is None:
+        conversation. What was typed while one is read is found when it is there."""
+        findings, box = self._findings, self._main.find_box
+        if findings is None or (model is None and box.has_focus):
+            self.edited(box.value)
             return
         root_id = findings.model.conversation.root_id
         if model is None or model.conversation.root_id != root_id:

@@ -161,7 +161,7 @@ class PlanScreen(SubScreen):
             rows = PlanRows([NoteRow(sentence)], self.main.details)
             self.view = PlanView(rows, self.order)
             self._is_shown.set()
-            self._measure_once()
+            self._measure_if_changed()
             return
         try:
             planned = await self.read(planning(self.main, selection, measure=False))
@@ -191,7 +191,7 @@ class PlanScreen(SubScreen):
                 OpenStore.measure_more, plan=self.planned.plan, known=self.main.details.sizes
             )
             self.planned = self.planned._replace(plan=await self.read(more))
-        self._measure_once()
+        self._measure_if_changed()
 
     def _view_of(self, planned: PreparedPlan) -> Callable[[OpenStore], PlanView]:
         """Return a job for the view of a plan: of a large one it takes longer than a frame."""
@@ -230,7 +230,7 @@ class PlanScreen(SubScreen):
     def catalog_changed(self) -> None:
         self.plan_anew()
 
-    def _measure_once(self) -> None:
+    def _measure_if_changed(self) -> None:
         """Measure the store as it was read last, after the plan, which needs less of it, and not
         per portion of a long work."""
         if self._mapped is not self.main.catalog and not isinstance(self.app.screen, ProgressCard):
