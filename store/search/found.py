@@ -4,8 +4,10 @@ are."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -103,35 +105,64 @@ def _titles(search: Search) -> list[Conversation]:
     query, (_rows, sessions, catalog) = search.query, search.scope
     if catalog is None or not query.groups or query.in_reasoning or query.files:
         return []
-    roots = (root for root in titled(catalog, query) if sessions is None or root in sessions)
+    roots = [root for root in titled(catalog, query) if sessions is None or root in sessions]
     return list(map(catalog.conversation, roots))
 
 
-def titled(catalog: Catalog, query: Query) -> Iterator[str]:
-    """Yield the roots of the conversations whose titles or ids contain all words of a group, and
+def titled(catalog: Catalog, query: Query) -> list[str]:
+    """Return the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first."""
-    every = _names_of(catalog)
-    named: set[str] = set()
+    names = _names_of(catalog)
+    found: set[int] = set()
     for group in query.groups:
-        names = every
-        for term in group:
-            word = fold_composed(term.text)
-            names = {root: name for root, name in names.items() if word in name}
-        named.update(names)
-    for root, name in every.items():
-        if root in named and not any(each.first(name) for each in query.excluded):
-            yield root
+        found |= set.intersection(*(names.having(fold_composed(each.text)) for each in group))
+    named = [names.parts[index] for index in sorted(found)]
+    for term in query.excluded:
+        named = [each for each in named if not term.first(each.name)]
+    return [each.root_id for each in named]
 
 
-@kept_with_catalog
-def _names_of(catalog: Catalog) -> dict[str, str]:
-    """Return the folded titles and ids of all conversations by root id, the newest first."""
-    return {
-        each.root_id: fold_composed(
-            " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
-        )
-        for each in catalog.select(View.ALL)
-    }
+class _Name(NamedTuple):
+    """A conversation, and its folded titles and ids."""
+
+    root_id: str
+    name: str
+
+
+_END = "\0"
+"""Ends a name; Hermes stores none in a title."""
+
+
+class _Names:
+    """The names of all conversations, the newest first.
+
+    They are looked through as one text: with many conversations a test of each takes longer than
+    the search for hits.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.parts = [_Name(each.root_id, _name_of(each)) for each in catalog.select(View.ALL)]
+        self._text = "".join(each.name + _END for each in self.parts)
+        self._ends = list(accumulate(len(each.name) + 1 for each in self.parts))
+
+    def having(self, word: str) -> set[int]:
+        """Return the indexes of the names with a folded word in them."""
+        found: set[int] = set()
+        at = self._text.find(word)
+        while at >= 0:
+            index = bisect(self._ends, at)
+            found.add(index)
+            at = self._text.find(word, self._ends[index])
+        return found
+
+
+def _name_of(conversation: Conversation) -> str:
+    return fold_composed(
+        " ".join(f"{part.title or ''} {part.id}" for part in conversation.segments)
+    )
+
+
+_names_of = kept_with_catalog(_Names)
 
 
 def conversations_of(

@@ -27,10 +27,12 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from textual._compositor import Compositor
 from textual._styles_cache import StylesCache
 from textual._xterm_parser import XTermParser as XTermParser  # for driver.py
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.widget import Widget
 
+Renders = Iterator[tuple[Region, Region, list[Strip]]]
+"""Where widgets are, where of that they may be drawn, and their lines."""
 _A_MOMENT = 0.0001
 """Seconds for which the thread that writes to the terminal can have Python's lock."""
 READ_IN = "8.2.8"
@@ -107,6 +111,20 @@ def draw_now(widget: Widget) -> None:
     screen._dirty_widgets |= others
     screen.check_idle()
     time.sleep(_A_MOMENT)
+
+
+class NarrowCompositor(Compositor):
+    """Composes only the widgets that a frame touches.
+
+    That of Textual 8 compares the changed part of the screen with where a widget may be drawn,
+    which is the whole screen for most, and so takes the lines of all of them for each frame.
+    """
+
+    def _get_renders(self, crop: Region | None = None) -> Renders:
+        for widget, (region, clip) in self.visible_widgets.items():
+            shown = region.intersection(clip)
+            if crop is None or crop.overlaps(shown):
+                yield region, clip, widget.render_lines(shown.translate(-region.offset))
 
 
 def driver_of(app: App[Any]) -> Driver | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
@@ -23,6 +23,7 @@ from hermes_browse.store.errors import BrowseError, QueryInterruptedError
 from hermes_browse.store.wording import _
 
 from ..terminal.logfile import log_expected, unexpected
+from ..terminal.textual_private import NarrowCompositor
 
 Result = TypeVar("Result")
 Given = ParamSpec("Given")
@@ -264,6 +265,10 @@ class LeftOnce(Screen[ScreenResultType]):
     Each click of a double click may choose something, and Textual would leave the screen below at
     the second one.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._compositor = NarrowCompositor()
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         return super().dismiss(result) if self.is_active else AwaitComplete()
