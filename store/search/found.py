@@ -3,11 +3,11 @@ are."""
 
 from __future__ import annotations
 
+import re
 import time
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -116,34 +116,31 @@ def titled(catalog: Catalog, query: Query) -> list[str]:
     found: set[int] = set()
     for group in query.groups:
         found |= set.intersection(*(names.having(fold_composed(each.text)) for each in group))
-    named = [names.parts[index] for index in sorted(found)]
+    indexes = sorted(found)
     for term in query.excluded:
-        named = [each for each in named if not term.first(each.name)]
-    return [each.root_id for each in named]
-
-
-class _Name(NamedTuple):
-    """A conversation, and its folded titles and ids."""
-
-    root_id: str
-    name: str
+        indexes = [index for index in indexes if not term.first(names.name(index))]
+    return [names.roots[index] for index in indexes]
 
 
 _END = "\0"
-"""Ends a name; Hermes stores none in a title."""
+"""Ends a name."""
 
 
 class _Names:
-    """The names of all conversations, the newest first.
+    """The folded titles and ids of all conversations, the newest first.
 
-    They are looked through as one text: with many conversations a test of each takes longer than
-    the search for hits.
+    They are looked through as one text: a test of each takes longer than the search for hits where
+    there are many.
     """
 
     def __init__(self, catalog: Catalog) -> None:
-        self.parts = [_Name(each.root_id, _name_of(each)) for each in catalog.select(View.ALL)]
-        self._text = "".join(each.name + _END for each in self.parts)
-        self._ends = list(accumulate(len(each.name) + 1 for each in self.parts))
+        self.roots = catalog.listed(View.ALL)
+        self._text = "".join(map(_name_of, catalog.select(View.ALL)))
+        self._ends = [end.end() for end in re.finditer(_END, self._text)]
+
+    def name(self, index: int) -> str:
+        """Return the name of a conversation."""
+        return self._text[self._ends[index - 1] if index else 0 : self._ends[index]]
 
     def having(self, word: str) -> set[int]:
         """Return the indexes of the names with a folded word in them."""
@@ -157,9 +154,8 @@ class _Names:
 
 
 def _name_of(conversation: Conversation) -> str:
-    return fold_composed(
-        " ".join(f"{part.title or ''} {part.id}" for part in conversation.segments)
-    )
+    names = " ".join(f"{part.title or ''} {part.id}" for part in conversation.segments)
+    return fold_composed(names.replace(_END, " ")) + _END
 
 
 _names_of = kept_with_catalog(_Names)

@@ -52,6 +52,7 @@ IMPORTS = {
     "help": "tui.screens.help.HelpCard",
     "insights": "tui.screens.insights.screen.InsightsScreen",
     "keymap": "tui.settings.keymap.keymap_and_trouble",
+    "languages": "tui.browser.transcript.markdown_layout.load_languages",
     "measuring": "tui.browser.list.measuring.measure",
     "old": "tui.browser.other_stores.OldScreen",
     "old-transcripts": "tui.browser.other_stores.read_old_transcripts",

@@ -6,6 +6,7 @@ import threading
 import pytest
 from browsing import on_store
 from builders import make_store
+from pygments import lexers
 from transcripts import conversation_of, drawn
 
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
@@ -13,7 +14,7 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import (
     Session,
 )
-from hermes_browse.tui.browser.transcript import block_layout
+from hermes_browse.tui.browser.transcript import block_layout, markdown_layout
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.page import Page, lay_out
 from hermes_browse.tui.text.styled import line_text
@@ -170,3 +171,27 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path, monkeypa
     assert threads["long"] and threads["short"]
     assert threading.main_thread() not in threads["long"]
     assert threading.main_thread() in threads["short"]
+
+
+async def test_what_colours_a_language_is_loaded_by_the_thread_that_reads(tmp_path, monkeypatch):
+    """Short texts are laid out by the screen's thread, which must not wait for that."""
+    markdown_layout._lexer.cache_clear()
+    threads = []
+    load = lexers.get_lexer_by_name
+
+    def watched(*args, **kwargs):
+        threads.append(threading.current_thread())
+        return load(*args, **kwargs)
+
+    monkeypatch.setattr(lexers, "get_lexer_by_name", watched)
+    text = "So:\n\n```python\ntide = 1\n```\n\n- and\n\n  ~~~ sql\n  SELECT 1\n  ~~~\n"
+    store = make_store(
+        tmp_path / "state.db",
+        sessions=[{"id": "a", "title": "Tides"}],
+        messages=[{"session_id": "a", "role": "assistant", "content": text}],
+    )
+    async with on_store(store) as browser:
+        await browser.settle()
+        assert "tide = 1" in browser.text("#transcript")
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads

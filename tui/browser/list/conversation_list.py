@@ -22,6 +22,7 @@ from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
 from ...settings.keys.main_commands import LIST
+from ...terminal.textual_private import draw_now
 from ...widgets.bindings import bindings
 from ...widgets.lines import LongView
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
@@ -131,12 +132,20 @@ class ConversationList(LongView, can_focus=True):
         row = self.current
         return row.key if row is not None else None
 
-    def show(self, source: RowSource, *, key: str | None = None, top: bool = False) -> None:
+    def show(
+        self,
+        source: RowSource,
+        *,
+        key: str | None = None,
+        top: bool = False,
+        at_once: bool = False,
+    ) -> None:
         """Show other rows; the cursor stays on its row and that row on its screen line.
 
         Args:
             key: Move the cursor to the row with this key.
             top: Move it to the first row.
+            at_once: Draw them before what follows from them, as the transcript of the row.
         """
         line, before = self.cursor - self.scroll_offset.y, self._key
         target = None if top else key or before
@@ -156,7 +165,13 @@ class ConversationList(LongView, can_focus=True):
         self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
         self._scroll_to_cursor()
         self.refresh()
+        if at_once:
+            draw_now(self)
         self._tell(CursorRow(self.current, is_moved=self._key != before or top, by_hand=top))
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Show the length of the list by the scroll bar after its rows are drawn."""
+        self.call_later(super().watch_virtual_size, size)
 
     def refresh_rows(self) -> None:
         """Redraw the visible lines: details of their rows were read, or their ages have grown."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from hermes_browse.store.errors import StoreBusyError
 from hermes_browse.store.messages.chat_message import HitOrder
@@ -14,7 +15,6 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
-from ...terminal.textual_private import draw_now
 from ...text.formats import counted
 from ...widgets.bindings import following
 from ...widgets.list_rows import FixedRows, NoteRow
@@ -136,7 +136,7 @@ class LiveSearch:
 
     def _stop_all(self) -> None:
         self._scan, self._was_busy, self.is_outdated = None, False, False
-        for group in ("search", "scan", "count"):
+        for group in ("search", "count"):
             self._main.cancel(group)
 
     def stop(self) -> bool:
@@ -164,7 +164,7 @@ class LiveSearch:
         main = self._main
         request = self._request()
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
-        main.start("scan", self._show_progress, scan)
+        asyncio.get_running_loop().call_later(TELL_SECONDS, self._show_progress, scan)
         try:
             results = await main.read(job, glance=_GLANCE)
         except StoreBusyError:
@@ -173,18 +173,15 @@ class LiveSearch:
         finally:
             if self._scan is scan:
                 self._scan = None
-                main.cancel("scan")
         if isinstance(results, CatalogRows):
             main.results = None
-            main.rows.show(results, top=top)
-            draw_now(main.rows)
+            main.rows.show(results, top=top, at_once=True)
             words = counted(results.count, "conversation")
             main.search_status = " · ".join([words, *self._typed.problems])
         else:
             results = results.renewed(request.catalog, main.catalog)
             # If a scan has shown some of it already, the cursor stays.
-            self._show(results, top=top and scan.shown is None)
-            draw_now(main.rows)
+            self._show(results, top=top and scan.shown is None, at_once=True)
             main.search_status = results.status(self._typed.problems)
             main.start("count", self._count, results, self._request())
             for _step in range(scan.steps):
@@ -192,22 +189,23 @@ class LiveSearch:
         if self._is_list and main.catalog is not request.catalog:  # it was read anew meanwhile
             self.run(top=False)
 
-    async def _show_progress(self, scan: Scan) -> None:
-        """Tell how far a scan is, and show its results so far; nothing while only an index is
-        used."""
-        while True:
-            await asyncio.sleep(TELL_SECONDS)
-            if scan.share is None:
-                continue
-            results, begins = scan.found, self.is_pending
-            if results is not None and results is not scan.shown:
-                scan.shown = results
-                self._show(results, top=begins)
-            elif begins and not scan.is_told:  # the rows shown are of another query
-                self._show_note(_("Reading the messages: no index covers this."))
-            scan.is_told = True
-            words = [*self._typed.problems, *scan.words(scan.share)]
-            self._main.search_status = " · ".join(words)
+    def _show_progress(self, scan: Scan) -> None:
+        """Tell how far a scan is, and show its results so far, until it is answered; nothing while
+        only an index is used."""
+        if self._scan is not scan:
+            return
+        asyncio.get_running_loop().call_later(TELL_SECONDS, self._show_progress, scan)
+        if scan.share is None:
+            return
+        results, begins = scan.found, self.is_pending
+        if results is not None and results is not scan.shown:
+            scan.shown = results
+            self._show(results, top=begins)
+        elif begins and not scan.is_told:  # the rows shown are of another query
+            self._show_note(_("Reading the messages: no index covers this."))
+        scan.is_told = True
+        words = [*self._typed.problems, *scan.words(scan.share)]
+        self._main.search_status = " · ".join(words)
 
     def _show_note(self, text: str) -> None:
         self._main.rows.show(FixedRows([NoteRow(text)]), top=True)
@@ -235,9 +233,10 @@ class LiveSearch:
 
     # Walking through the hits
 
-    def _show(self, results: SearchResults, *, key: str | None = None, top: bool = False) -> None:
+    def _show(self, results: SearchResults, **where: Any) -> None:
+        """Show the rows of results; `where` as of `ConversationList.show`."""
         self._main.results = results
-        self._main.rows.show(results.rows(self._folds, self._main.details), key=key, top=top)
+        self._main.rows.show(results.rows(self._folds, self._main.details), **where)
 
     def fold(self, by: int) -> None:
         """Show more hits of the conversation of the current row (1), or fewer (-1)."""

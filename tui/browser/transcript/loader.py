@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _
 from ...widgets.bindings import following
 from .. import header
 from ..context import ShownConversation
-from ..panes import Panes
+from ..panes import Panes, load
 from .entries import TranscriptModel
 from .page import Layouts, lay_out
 
@@ -64,7 +64,9 @@ def read_messages(
 ) -> list[ChatMessage]:
     """Read messages of a conversation; in place of one that a host cannot send stands a sentence."""
     try:
-        return store.messages(ids)
+        messages = store.messages(ids)
+        load("languages")(each.text for each in messages)
+        return messages
     except ValueTooLongError:
         if len(ids) > 1:
             middle = len(ids) // 2

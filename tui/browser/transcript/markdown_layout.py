@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from itertools import chain, zip_longest
+from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -28,11 +29,16 @@ from ...text.styled import (
     wrap_spans,
 )
 
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
 _MARKS = {"strong": "bold", "em": "italic", "s": "strike", "link": "link"}
 _BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
 _MAX_COLUMNS = 40
 _MAX_CODE = 40_000
 """Characters; longer code is not coloured, which would take longer than a frame."""
+
+_CODE_BLOCK = re.compile(r"^ *(?:```|~~~) *([\w+#-]+)", re.MULTILINE)
 
 _CODE_LOOKS = {
     "Comment": "comment",
@@ -215,17 +221,30 @@ def matches_rendered(text: str, matcher: Term) -> bool:
     return matcher.first(shown) is not None
 
 
-def highlight(code: str, language: str) -> list[Span]:
-    """Colour printable code; code in an unknown language stays plain."""
-    plain = [(code, "code-text")]
-    if not language or len(code) > _MAX_CODE:
-        return plain
+def load_languages(texts: Iterable[str]) -> None:
+    """Load what colours the code in some texts, on a reading thread: the first use of a language
+    takes up to a tenth of a second."""
+    for text in texts:
+        for language in _CODE_BLOCK.findall(text):
+            _lexer(language.lower())
+
+
+@lru_cache(maxsize=64)
+def _lexer(language: str) -> Lexer | None:
+    """Return what parses code in a language; None if that is unknown."""
     from pygments import lexers, util  # only code in a known language needs it
 
     try:
-        lexer = lexers.get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
+        return lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except util.ClassNotFound:
-        return plain
+        return None
+
+
+def highlight(code: str, language: str) -> list[Span]:
+    """Colour printable code; code in an unknown language stays plain."""
+    lexer = _lexer(language.lower()) if language and len(code) <= _MAX_CODE else None
+    if lexer is None:
+        return [(code, "code-text")]
     return [(text, _look_of(kind)) for kind, text in lexer.get_tokens(code)]
 
 
