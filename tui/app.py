@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -41,8 +42,11 @@ class BrowseApp(Application):
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = False  # Textual's own; `action_command_palette` opens ours
     CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
-        _STYLES / name for name in ("app.tcss", "widgets.tcss")
+        _STYLES / name for name in ("app.tcss", "looks.tcss")
     ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = set(
+        re.findall(r"\blook--[\w-]+", (_STYLES / "looks.tcss").read_text(encoding="ascii"))
+    )
     BINDINGS: ClassVar[list[BindingType]] = bindings(APP)
 
     def __init__(

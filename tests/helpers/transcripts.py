@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
@@ -20,6 +20,7 @@ from hermes_browse.store.sessions.models import (
     Session,
     Status,
 )
+from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.transcript.block_layout import lay_out
 from hermes_browse.tui.browser.transcript.entries import Look, TranscriptModel
 from hermes_browse.tui.browser.transcript.page import Page
@@ -30,7 +31,14 @@ from hermes_browse.tui.text.styled import Line, line_text
 START = 1_700_000_000.0
 
 
-SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"
+_SHEET = Path(str(hermes_browse.styles.__file__)).parent / "looks.tcss"
+
+
+class LooksApp(App[None]):
+    """An application with the looks of the browser."""
+
+    CSS = _SHEET.read_text()
+    COMPONENT_CLASSES: ClassVar[set[str]] = BrowseApp.COMPONENT_CLASSES
 
 
 LONG = "A longer answer that takes several lines on the screen. " * 12
@@ -96,10 +104,8 @@ def drawn(page: Page) -> list[Line]:
     return [line for entry in entries if entry is not None for line in entry.lines]
 
 
-class ViewApp(App[None]):
+class ViewApp(LooksApp):
     """One viewer, what it asked for, and what it said."""
-
-    CSS = SHEET.read_text()
 
     def __init__(self) -> None:
         super().__init__()

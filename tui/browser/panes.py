@@ -200,8 +200,14 @@ class Panes(Context):
         styles, sizes = self.query_one("#listed").styles, self.pane_sizes
         is_read = self.focused not in (self.rows, self.box, None)
         height = sizes.height // 2 if is_read else sizes.height
-        styles.width = f"{sizes.width}%" if not (is_narrow or is_alone) else None
-        styles.height = f"{height}%" if is_narrow and not is_alone else None
+        shares = {
+            "width": f"{sizes.width}%" if not (is_narrow or is_alone) else None,
+            "height": f"{height}%" if is_narrow and not is_alone else None,
+        }
+        for name, share in shares.items():
+            # To set None lays out the screen, even where it takes nothing away (Textual 8).
+            if share is not None or styles.clear_rule(name):
+                setattr(styles, name, share)
 
     def share(self, steps: int) -> None:
         if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):

@@ -36,8 +36,6 @@ from .sub_screen import ConversationScreen, MessageRow, MessageTarget
 
 _EDGES = 3
 """Cells of a row that are no text."""
-DIFF_LOOKS = ("added", "removed", "function", "number", "output")
-"""Looks of `diff_lines`."""
 _DISK = N_({"same": "same", "changed": "changed", "gone": "missing"})
 """A file that is not there may have been on another machine."""
 
@@ -122,12 +120,6 @@ def rows_beside(row: ListRow | None, width: int) -> list[ListRow]:
 _LONGEST_PROMPT = 300
 
 
-class DiffList(ConversationList):
-    """The lines of a diff, with a cursor."""
-
-    COMPONENT_CLASSES = {f"list--{look}" for look in DIFF_LOOKS}
-
-
 class ChangesScreen(ConversationScreen):
     """What the current conversation did to files."""
 
@@ -136,7 +128,7 @@ class ChangesScreen(ConversationScreen):
     KEYS = FILE_CHANGES
     TITLE = N_("changes")
 
-    diff = query_one("#diff", DiffList)
+    diff = query_one("#diff", ConversationList)
     _changes: Changes | None = None
     _asked: MessageTarget | None = None
     """The message whose prompt is shown."""
@@ -152,7 +144,7 @@ class ChangesScreen(ConversationScreen):
                 yield ConversationList(id="files")
             with Vertical(id="side"):
                 yield TextLine(id="asked")
-                yield DiffList(id="diff")
+                yield ConversationList(id="diff")
 
     def on_mount(self) -> None:
         self.watch(self.diff, "at", self._line_reached, init=False)

@@ -41,9 +41,9 @@ Period = tuple[float, float, Cell]
 """Begin and end in Unix seconds, and what is drawn from one to the other."""
 NamedRow = tuple[str, Sequence[Cell]]
 """A row and its name at the left."""
-_MARK, _CUT = Cell("▲", "cut"), Cell("▼", "cut")
+_MARK, _CUT = Cell("▲", "mark"), Cell("▼", "mark")
 _CALL, _SUBAGENT = Cell("█", "series-1"), Cell("█", "series-3")
-_TURNS = Cell("█", "text"), Cell("█", "stays")
+_TURNS = Cell("█", "bar"), Cell("█", "stays")
 """In turn."""
 
 
@@ -74,9 +74,6 @@ def _subagents(run: Run) -> list[Period]:
 
 class RunAxis(Picture):
     """Draws a run; `▲` is at the time of the row under the cursor."""
-
-    NAME = "run"
-    LOOKS = ("series-1", "series-3", "stays", "none", "cut", "text")
 
     _fixed: Callable[[int], list[NamedRow]] | None = None
     """Returns the rows but for the mark; of a long run they take longer than a frame, and are made
@@ -109,8 +106,8 @@ class RunAxis(Picture):
         times = place_labels(places, room)
         marked = self._lane(self._pointed, room)
         return [
-            runs([Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells])
-            for name, cells in (*self._fixed(room), ("", marked), ("", [Cell(times, "text")]))
+            runs([Cell(f" {formats.fit(name, _LEAD - 1)}", "dim"), *cells])
+            for name, cells in (*self._fixed(room), ("", marked), ("", [Cell(times, "dim")]))
         ]
 
     def _rows(self, run: Run, room: int) -> Iterator[NamedRow]:
@@ -144,11 +141,11 @@ class RunAxis(Picture):
     def _parts(self, run: Run, room: int) -> Iterator[Cell]:
         """Name cost and cache share of each part, from where it begins."""
         columns = [self._column(part.first.at or 0.0, room) for part in run.stretches]
-        yield Cell(" " * min(columns, default=room), "text")
+        yield Cell(" " * min(columns, default=room), "dim")
         for part, column, end in zip(run.stretches, columns, [*columns[1:], room], strict=True):
             model = one_line(part.model, 60)
             text = "│" + formats.joined(formats.dollars(part.cost_usd), cache_share(part), model)
-            yield Cell(formats.fit(text, max(end - column, 0)), "text")
+            yield Cell(formats.fit(text, max(end - column, 0)), "dim")
 
 
 _COLUMNS: Columns[MessageRow] = Columns(

@@ -31,15 +31,6 @@ Line = list[Span]
 Range = tuple[int, int]
 """Half-open, in code points."""
 
-LOOKS = (
-    "text", "dim", "bold", "italic", "strike", "struck", "code", "link", "heading", "bar", "rule", "note", "error",
-    "user", "assistant", "other", "tool", "output", "reasoning", "hit", "hit-current", "gutter",
-    "code-text", "keyword", "string", "number", "comment", "function", "added", "removed",
-    "underline", "reverse", "sgr-black", "sgr-red", "sgr-green", "sgr-yellow", "sgr-blue", "sgr-magenta", "sgr-cyan",
-    "sgr-white",
-)  # fmt: skip
-"""Looks that texts and transcripts use; each has a component class in the style sheet."""
-
 TAB = "    "
 NO_LINE = -1
 """In place of the index of a match line: none stands out."""

@@ -17,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style as ContentStyle
 from textual.visual import VisualType
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hermes_browse.store.text import printable
@@ -26,7 +27,6 @@ from ..settings.keys import Command
 from ..settings.keys.main_commands import LINES
 from ..terminal.textual_private import measure_anew, tell_scroll_bar
 from ..text.styled import (
-    LOOKS,
     Line,
     Paragraph,
     Span,
@@ -95,7 +95,33 @@ class ToggleLine(TextLine):
         self.update(Content("").join(parts))
 
 
-class LongView(ScrollView, inherit_bindings=False):
+def look_style(widget: Widget, name: str) -> Style:
+    """Return the style of a look, as `styles/looks.tcss` names it, in the colours of the theme."""
+    return widget.app.get_component_styles(f"look--{name}").partial_rich_style
+
+
+class LooksWidget(Widget):
+    """A widget that draws with looks. The application has them: Textual would compute those of a
+    widget again whenever the focus moves."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        self._looks: dict[str, Style] = {}  # before super: it calls notify_style_update
+        super().__init__(id=id)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._looks.clear()
+
+    def _look_style(self, looks: str) -> Style:
+        """Return the style of looks, separated by spaces; that of the widget itself for none."""
+        style = self._looks.get(looks)
+        if style is None:
+            styles = [look_style(self, name) for name in looks.split()]
+            style = self._looks[looks] = Style.combine(styles) if looks else self.rich_style
+        return style
+
+
+class LongView(LooksWidget, ScrollView, inherit_bindings=False):
     """A Line-API view whose length may change with every key. It has no horizontal scrolling, so
     those keys are free.
 
@@ -105,15 +131,8 @@ class LongView(ScrollView, inherit_bindings=False):
     content.
     """
 
-    LOOK_PREFIX = "transcript"
-    """Prefix of its component classes."""
-
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
     """Columns and lines of the whole content."""
-
-    def __init__(self, *, id: str | None = None) -> None:
-        self._looks: dict[str, Style] = {}  # before super: it calls notify_style_update
-        super().__init__(id=id)
 
     def watch_virtual_size(self, size: Size) -> None:
         if self.styles.is_auto_height:
@@ -121,27 +140,11 @@ class LongView(ScrollView, inherit_bindings=False):
         else:
             tell_scroll_bar(self, size)
 
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._looks.clear()
-
     def on_focus(self) -> None:
         self._looks.clear()
         self.refresh()
 
     on_blur = on_focus
-
-    def _look_style(self, looks: str) -> Style:
-        """Return the style of looks, separated by spaces; that of the widget itself for none.
-
-        Cached, as computing it from the style sheet takes most of the time of rendering a line.
-        """
-        style = self._looks.get(looks)
-        if style is None:
-            names = [f"{self.LOOK_PREFIX}--{name}" for name in looks.split()]
-            styles = [self.get_component_rich_style(name, partial=True) for name in names]
-            style = self._looks[looks] = Style.combine(styles) if looks else self.rich_style
-        return style
 
     def _strip(self, spans: Iterable[Span], width: int, first: Sequence[Segment] = ()) -> Strip:
         """Build a screen line of `first` and spans."""
@@ -163,8 +166,6 @@ class LinesView(LongView, can_focus=True):
         lines: Printable, not wrapped.
         has_labels: Lines begin with a label, and are continued beside it.
     """
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -15,9 +15,10 @@ from rich.style import Style
 from textual.app import App
 from textual.geometry import Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from hermes_browse.store.text import printable
+
+from .lines import LooksWidget
 
 LOWER = " ▁▂▃▄▅▆▇█"
 """The lower eighths of a cell, from empty to full."""
@@ -43,7 +44,7 @@ class Cell(NamedTuple):
     behind: str = ""
 
 
-NOTHING = Cell(" ", "none")
+NOTHING = Cell(" ", "")
 
 
 def edges(count: int, width: int) -> tuple[list[int], int]:
@@ -153,17 +154,8 @@ def shaded(text: str, look: str, app: App[Any]) -> str:
     return text.translate(dict.fromkeys(map(ord, cells), _SHADES[look]))
 
 
-class Picture(Widget):
-    """A widget of rows of cells, with looks from the style sheet; drawn again on request, and for
-    another size."""
-
-    NAME: ClassVar[str] = ""
-    """Prefix of its component classes: `axis` for `axis--goes`."""
-    LOOKS: ClassVar[Sequence[str]] = ()
-
-    def __init_subclass__(cls, **options: bool) -> None:
-        cls.COMPONENT_CLASSES = {f"{cls.NAME}--{look}" for look in cls.LOOKS}
-        super().__init_subclass__(**options)
+class Picture(LooksWidget):
+    """A widget of rows of cells; drawn again on request, and for another size."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -189,12 +181,9 @@ class Picture(Widget):
         base = self.rich_style
         segments = []
         for text, look, behind in cells:
-            style = base + self._look(look)
+            style = base + self._look_style(look)
             if behind and not (look == "cut" and self.app.no_color):  # two greys would hide it
-                back = self._look(behind)
+                back = self._look_style(behind)
                 style += Style(bgcolor=back.bgcolor or back.color)
             segments.append(Segment(shaded(printable(text), look, self.app), style))
         return Strip(segments).adjust_cell_length(width, base)
-
-    def _look(self, name: str) -> Style:
-        return self.get_component_rich_style(f"{self.NAME}--{name}", partial=True)

@@ -15,7 +15,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
+from textual.reactive import Reactive
 from textual.screen import Screen, ScreenResultType
+from textual.widget import Widget
 from textual.worker import Worker
 
 from hermes_browse.store.api import OpenStore
@@ -265,6 +267,9 @@ class LeftOnce(Screen[ScreenResultType]):
     Each click of a double click may choose something, and Textual would leave the screen below at
     the second one.
     """
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """Without a repaint: Textual would draw the whole screen again, and not what has changed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

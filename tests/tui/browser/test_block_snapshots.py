@@ -4,8 +4,7 @@ and rules."""
 import json
 
 import pytest
-from textual.app import App
-from transcripts import SHEET, START, conversation_of
+from transcripts import START, LooksApp, conversation_of
 
 from hermes_browse.store.messages.chat_message import (
     ChatMessage,
@@ -183,10 +182,8 @@ def states():
     )
 
 
-class BlockApp(App[None]):
+class BlockApp(LooksApp):
     """One viewer on a model."""
-
-    CSS = SHEET.read_text()
 
     def __init__(self, shown, look, is_open):
         super().__init__()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from textual.app import App
+from transcripts import LooksApp
 
-import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.sessions.models import (
     Conversation,
@@ -27,7 +25,6 @@ from hermes_browse.tui.text.styled import line_text
 from hermes_browse.tui.widgets.list_rows import FixedRows, NoteRow
 
 NOW = 1_700_000_000.0
-SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"
 HOSTILE = "[bold] [/] [@click=app.quit]x[/] \x1b]0;owned\x07 \u202eevil \x00"
 
 
@@ -62,10 +59,8 @@ class Counted:
         return int(key.removeprefix("cs")) + self.shift
 
 
-class ListApp(App[None]):
+class ListApp(LooksApp):
     """One list, and what it said."""
-
-    CSS = SHEET.read_text()
 
     def __init__(self):
         super().__init__()

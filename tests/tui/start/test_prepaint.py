@@ -10,6 +10,7 @@ from user_config import write_config
 
 from hermes_browse.tui import start
 from hermes_browse.tui.settings.start import NARROW, PaneSizes
+from hermes_browse.tui.widgets.lines import look_style
 
 pytestmark = posix_only
 
@@ -93,10 +94,10 @@ async def test_the_colours_are_those_of_the_theme(tmp_path, theme):
         base = rows.rich_style
         assert base.bgcolor.triplet == palette.background
         for look, (name, is_dim, _) in start._LOOKS.items():
-            style = rows.get_component_rich_style(f"list--{look}", partial=True)
+            style = look_style(rows, look)
             assert style.color.triplet == getattr(palette, name), look
             assert bool(style.dim) == is_dim, look
-        cursor = rows.get_component_rich_style("list--cursor", partial=True)
+        cursor = look_style(rows, "cursor")
         assert cursor.bgcolor.triplet == palette.cursor
 
 

@@ -1,11 +1,20 @@
 """Lines and paragraphs: they take the room that their text needs."""
 
+from dataclasses import replace
+
 import pytest
+from browsing import on_demo
 from resting import drain
 from textual.app import App
 from textual.content import Content
 
+from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.browser.list.rows import TAG_COLOURS
+from hermes_browse.tui.browser.transcript import markdown_layout, tool_text
+from hermes_browse.tui.screens.cleanup import time_axis
+from hermes_browse.tui.screens.insights import chart
 from hermes_browse.tui.widgets.lines import TextLine, WrappedText
+from hermes_browse.tui.widgets.themes import DARK
 
 
 class LineApp(App[None]):
@@ -33,3 +42,31 @@ async def test_a_text_that_changes_during_a_layout_gets_its_room(kind):
         text.update(Content("word " * 20), layout=True)
         await drain(pilot)
         assert text.size.height == 3
+
+
+def test_looks_that_are_put_together_or_stand_in_tables_have_a_style():
+    """All others are drawn by the tests of what they are in."""
+    looks = {
+        *(f"sgr-{name}" for name in tool_text._NAMES),
+        *tool_text._MARKS,
+        *tool_text._LOG_LOOKS,
+        *markdown_layout._MARKS.values(),
+        *markdown_layout._CODE_LOOKS.values(),
+        *(f"tag-{number}" for number in range(TAG_COLOURS)),
+        *(*chart.OWN, chart.OTHERS, chart.PICKED),
+        *time_axis._KINDS,
+    }
+    assert {f"look--{name}" for name in looks} <= BrowseApp.COMPONENT_CLASSES
+
+
+async def test_another_theme_changes_the_looks(tmp_path):
+    """The widgets keep them, and the application has them."""
+    async with on_demo(tmp_path) as browser:
+        browser.screen.query_one("#keys").display = False  # a text, with styles of its own
+        await browser.press("slash", *"cookie")
+        browser.app.register_theme(replace(DARK, name="green", accent="#00ff00", warning="#00ff00"))
+        browser.app.theme = "green"
+        await browser.settle()
+        picture = browser.app.export_screenshot()
+    assert "#00ff00" in picture
+    assert str(DARK.accent) not in picture

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.color import Color
 from rich.segment import Segment
@@ -28,13 +28,8 @@ from ...widgets.lines import LongView
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
 from ...widgets.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
-from .rows import TAG_COLOURS, ConversationRow, family_heading, is_marked, spans_of
+from .rows import ConversationRow, family_heading, is_marked, spans_of
 
-LOOKS = (
-    *("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet"),
-    *(f"tag-{number}" for number in range(TAG_COLOURS)),
-)
-"""Looks that rows use; each has a component class in the style sheet."""
 AGES_SECONDS = 15.0
 """Between two redraws of the ages."""
 
@@ -64,9 +59,6 @@ class _FromList(Message):
 
 class ConversationList(LongView, can_focus=True):
     """A list over a `RowSource`, with one line per row."""
-
-    LOOK_PREFIX = "list"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in LOOKS}
 
     BINDINGS = bindings(LIST)
 

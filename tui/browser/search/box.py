@@ -4,7 +4,7 @@ the keystroke's frame, those below the transcript ask for a text or a message.""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.highlighter import Highlighter
 from rich.text import Text
@@ -16,7 +16,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.main_commands import FIND_BOX, GO_TO_BOX, QUERY_BOX, SEARCH_BOX
 from ...widgets.bindings import bindings
-from ...widgets.lines import TextBox
+from ...widgets.lines import TextBox, look_style
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.filters import Filter
@@ -49,15 +49,11 @@ class _Marks(Highlighter):
 
     def highlight(self, text: Text) -> None:
         for name, start, end in self._box.marks:
-            text.stylize(
-                self._box.get_component_rich_style(f"query--{name}", partial=True), start, end
-            )
+            text.stylize(look_style(self._box, name), start, end)
 
 
 class QueryBox(TextBox):
     """A box for a query, which marks its filters and offers to complete them."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"query--filter", "query--problem"}
 
     BINDINGS = bindings(QUERY_BOX)
 
@@ -65,7 +61,7 @@ class QueryBox(TextBox):
         self, value: str = "", *, placeholder: str, id: str | None = None, compact: bool = False
     ) -> None:
         self.marks: list[tuple[str, int, int]] = []
-        """Highlighted ranges: `filter` or `problem`, start, end. To be set within the keystroke, by
+        """Highlighted ranges: look, start, end. To be set within the keystroke, by
         what watches `value`; `Input.Changed` would come a frame later."""
         self._at_end = True
         super().__init__(
@@ -79,7 +75,7 @@ class QueryBox(TextBox):
         self._at_end = self.cursor_position >= min(len(old), len(value))
 
     def mark(self, filters: Iterable[Filter], problems: Iterable[QueryProblem]) -> None:
-        self.marks = [("filter", each.start, each.end) for each in filters]
+        self.marks = [("accent", each.start, each.end) for each in filters]
         self.marks += [("problem", each.start, each.end) for each in problems]
 
     def offer(self, offered: Offer | None) -> None:

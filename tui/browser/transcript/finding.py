@@ -62,7 +62,7 @@ def scan(
     """
     ids = [row.id for row in rows]
     unread = [each for each in ids if each not in model.messages]
-    # Looked for after the unread ones: one that is read meanwhile is then looked through twice.
+    # LooksWidget for after the unread ones: one that is read meanwhile is then looked through twice.
     messages = [model.messages[each] for each in ids if each in model.messages]
     if unread:
         messages += read_messages(store, model, unread)

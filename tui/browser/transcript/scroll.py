@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Set
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from rich.segment import Segment
 from textual import events
@@ -18,7 +18,6 @@ from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.store.wording import N_, _
 
-from ...text.styled import LOOKS
 from ...widgets.lines import LongView
 from ...work.application import WHEEL_LINES
 from .entries import NOTHING, EntryKind, ShownMessage, TranscriptModel
@@ -45,8 +44,6 @@ class Needed(NamedTuple):
 
 class TranscriptScroll(LongView, can_focus=True):
     """Paints a `Page`."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
     @dataclass
     class Notice(Message, namespace="transcript_view"):

@@ -120,14 +120,14 @@ def _line(tile: Tile, line: int, *, is_here: bool) -> list[Cell]:
     width = tile.region.width
     words = {0: formats.clip(tile.name, max(width - 2, 0)), 1: formats.size(tile.bytes)}
     text = formats.fit(words.get(line, ""), width - 1)
-    goes, stays = ("here-goes", "here-stays") if is_here else ("goes", "stays")
+    goes, stays = ("tile-here-goes", "tile-here-stays") if is_here else ("tile-goes", "tile-stays")
     split = round(width * tile.goes / tile.bytes)
     if 0 < tile.goes < tile.bytes:  # both parts are visible
         split = min(max(split, 1), width - 1)
     sign = "▏" if line or not tile.goes else "✓" if tile.goes >= tile.bytes else "−"
-    edge = Cell(sign, "edge", goes if split else stays)
+    edge = Cell(sign, "tile-edge", goes if split else stays)
     if is_here and line == 0:
-        return [edge, Cell(text, "here")]
+        return [edge, Cell(text, "tile-here")]
     inside = bisect_left(range(len(text)), split - 1, key=lambda at: cell_len(text[:at]))
     return [edge, Cell(text[:inside], goes), Cell(text[inside:], stays)]
 
@@ -135,8 +135,6 @@ def _line(tile: Tile, line: int, *, is_here: bool) -> list[Cell]:
 class TileMap(Picture, can_focus=True):
     """A map of tiles with a cursor."""
 
-    NAME = "map"
-    LOOKS = ("goes", "stays", "here", "here-goes", "here-stays", "edge")
     BINDINGS = bindings(MAP)
 
     cursor = reactive(0)

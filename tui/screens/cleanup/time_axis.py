@@ -194,7 +194,7 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
         for cells in rows:
             under = cells[line]
             behind = under.look if under.text in "█▒" else under.behind
-            cells[line] = Cell("│", "cut", behind if behind != "none" else "")
+            cells[line] = Cell("│", "cut", behind)
     return [runs(cells) for cells in rows]
 
 
@@ -221,9 +221,6 @@ class TimeAxis(Picture):
     They stand under their measure, and the line is the cutoff, which can be moved; or under a
     title, and it is the time of the row under the cursor. `clock` returns Unix seconds.
     """
-
-    NAME = "axis"
-    LOOKS = (*_KINDS, "none", "cut", "title", "text")
 
     @dataclass
     class Moved(Message):
@@ -258,7 +255,7 @@ class TimeAxis(Picture):
         if axis is None or width < 4:
             return []
         columns = draw(axis, width - 2, self.size.height - 2, self.cut)
-        below = Cell(" " + labels(axis, width - 2), "text")
+        below = Cell(" " + labels(axis, width - 2), "dim")
         return [self._title(axis, width), *([NOTHING, *row] for row in columns), [below]]
 
     def _title(self, axis: Axis, width: int) -> list[Cell]:
@@ -268,17 +265,17 @@ class TimeAxis(Picture):
         highest = max((sum(each.values()) for each in axis.columns), default=0.0)
         peak, unit = formats.amount(highest, axis.measure), _(axis.unit)
         title = _("{what} {unit}, up to {peak}", what=what, unit=unit, peak=peak)
-        cells = [Cell(f" {title}  ", "title")]
+        cells = [Cell(f" {title}  ", "heading")]
         for look, (sign, words) in _KINDS.items():
             if self._can_cut and any(each[look] for each in axis.columns):
-                cells += [Cell(sign, look), Cell(f" {_(words)}  ", "text")]
+                cells += [Cell(sign, look), Cell(f" {_(words)}  ", "dim")]
         left = width - sum(cell_len(cell.text) for cell in cells)
         cutoff = self._cutoff(left)
         left -= cell_len(cutoff)
         cells.append(Cell(cutoff, "cut"))
         keys = _("[ ] move it · m measures")
         if self._can_cut and cell_len(keys) + 2 < left:
-            cells.append(Cell(f"{keys} ".rjust(left), "text"))
+            cells.append(Cell(f"{keys} ".rjust(left), "dim"))
         return cells
 
     def _cutoff(self, room: int) -> str:

@@ -174,7 +174,7 @@ _SCALE = 7
 """Cells for the numbers on the left."""
 _DAY = 6
 """Cells for the name of a day."""
-_MARGIN = Cell(" " * _DAY, "none")
+_MARGIN = Cell(" " * _DAY, "")
 _UNUSED = "·"
 _SHADES = "░▒▓█"
 
@@ -211,9 +211,6 @@ class Chosen(Message):
 class BarPlot(Picture):
     """A chart: title and legend, columns, axis."""
 
-    NAME = "plot"
-    LOOKS = (*OWN, OTHERS, PICKED, "none", "here", "title", "text")
-
     _chart = Chart(())
 
     def show(self, chart: Chart) -> None:
@@ -237,11 +234,11 @@ class BarPlot(Picture):
         for row in (0, height - height // 2, height) if most else ():
             numbers[row] = formats.amount(most * (height - row) / height, chart.metric)
         drawn = stack(columns, room, height, exact=True, band=chart.chosen)
-        drawn.append([Cell(axis(chart, room), "text")])
+        drawn.append([Cell(axis(chart, room), "dim")])
         rows = [self._legend(chart)]
         for number, cells in zip(numbers, drawn, strict=True):
             beside = f"{formats.fit(number, _SCALE - 1, right=True)} "
-            rows.append(runs([Cell(beside, "text"), *cells]))
+            rows.append(runs([Cell(beside, "dim"), *cells]))
         return rows
 
     def _legend(self, chart: Chart) -> list[Cell]:
@@ -251,10 +248,10 @@ class BarPlot(Picture):
         room = _NAME
         while room > 0 and sum(min(width, room) for width in widths) > left:
             room -= 1
-        cells = [Cell(chart.title, "title")]
+        cells = [Cell(chart.title, "heading")]
         for look, name in chart.legend:
             shown = formats.clip(name, room)
-            cells += [Cell("   ", "none"), Cell("█", look), Cell(f" {shown}", "text")]
+            cells += [Cell("   ", ""), Cell("█", look), Cell(f" {shown}", "dim")]
         return cells
 
     def on_click(self, event: Click) -> None:
@@ -280,9 +277,6 @@ def quantiles(values: Iterable[float]) -> list[float]:
 class WeekPlot(Picture):
     """Hours of the week as shades, with an arrow at the chosen one."""
 
-    NAME = "week"
-    LOOKS = ("none", "text", "used", "chosen", "arrow")
-
     _values: Mapping[str, float] = {}
     _chosen = _metric = ""
 
@@ -301,28 +295,28 @@ class WeekPlot(Picture):
         shades = _SHADES[len(_SHADES) - len(bounds) :]  # the maximum always has the densest
         room, wide = 3 * self._step, max(1, self._step - 1)
         hours = "".join(f"{hour:02}".ljust(room)[:room] for hour in range(0, 24, 3))
-        rows = [[_MARGIN, Cell(hours, "text")]]
+        rows = [[_MARGIN, Cell(hours, "dim")]]
         for day in range(7):
-            row = [Cell(f" {set_cell_size(weekday(day), _DAY - 2)} ", "text")]
+            row = [Cell(f" {set_cell_size(weekday(day), _DAY - 2)} ", "dim")]
             for hour in range(24):
                 key = f"{day}-{hour:02}"
                 value, is_chosen = self._values.get(key, 0.0), key == self._chosen
-                text, look = _UNUSED.ljust(wide), "text"
+                text, look = _UNUSED.ljust(wide), "dim"
                 if value > 0:
                     text, look = shades[bisect_left(bounds, value)] * wide, "used"
                 cells = [
-                    Cell(text, "chosen" if is_chosen else look),
-                    Cell("◂", "arrow") if is_chosen else NOTHING,
+                    Cell(text, "mark" if is_chosen else look),
+                    Cell("◂", "accent") if is_chosen else NOTHING,
                 ]
                 row += cells[: self._step]  # without the arrow if an hour has one cell
             rows.append(row)
         return [*rows, self._legend(shades, bounds)]
 
     def _legend(self, shades: str, bounds: Sequence[float]) -> list[Cell]:
-        cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "text")]
+        cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "dim")]
         for shade, bound in zip(shades, bounds, strict=True):
             to = _("to {value}", value=formats.amount(bound, self._metric))
-            cells += [Cell(f"  {shade * 2}", "used"), Cell(f" {to}", "text")]
+            cells += [Cell(f"  {shade * 2}", "used"), Cell(f" {to}", "dim")]
         return cells
 
     def on_click(self, event: Click) -> None:

@@ -25,7 +25,7 @@ from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
-from .chart import OTHERS, OWN, STACKS, BarPlot, Chosen, WeekPlot, make_chart
+from .chart import STACKS, BarPlot, Chosen, WeekPlot, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     HOW_COUNTED,
@@ -44,12 +44,6 @@ _CHART_LINES, _WEEK_LINES = 18, 22
 """The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
 _FIRST = Question("", "30d", NATURAL_UNITS["30d"], "model")
-
-
-class GroupList(ConversationList):
-    """The table, with bars in the colours of the chart."""
-
-    COMPONENT_CLASSES = {f"list--{look}" for look in (*OWN, OTHERS)}
 
 
 class InsightsScreen(SubScreen):
@@ -85,7 +79,7 @@ class InsightsScreen(SubScreen):
             yield BarPlot(id="bars")
             yield WeekPlot(id="week")
             yield TextLine(id="headings")
-            yield GroupList(id="groups")
+            yield ConversationList(id="groups")
 
     def on_mount(self) -> None:
         self.rows.columns = self.main.listing.columns
