@@ -87,7 +87,7 @@ def _marks(browser):
 @pytest.mark.slow
 async def test_mistakes_are_underlined_and_nothing_is_searched(browser):
     await browser.search("cookie source:cli after:never ")
-    assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
+    assert _marks(browser) == [("accent", "source:cli"), ("problem", "after:never")]
     status = browser.status
     assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" not in status
     assert "Nothing is looked for" in browser.text("#list")
