@@ -317,7 +317,8 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
     """Return the id of the session that `hermes -c` continues: the last active one of a source, as
     `source_names` takes it, in any state (0.19).
 
-    Hermes takes the source `cli`, or `tui` in its terminal interface.
+    Hermes takes the source `cli`, or `tui` in its terminal interface, and there `cli` if there is
+    none of `tui`: a source that a user names is not exchanged for another one.
     """
     sql = (
         "SELECT s.id FROM session_rows s WHERE lower(s.source) IN (SELECT value FROM json_each(?)) "

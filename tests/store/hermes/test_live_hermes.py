@@ -27,7 +27,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES
-from hermes_browse.store.sessions.session_rows import resolve_session, resolve_title
+from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 
 hermes_state = pytest.importorskip("hermes_state")
 
@@ -144,7 +144,11 @@ def same_lists(db, catalog):
 
 
 def same_sessions(db, catalog, reader, ids):
-    """Tip, resume, messages and names of each session."""
+    """Tip, resume, messages and names of each session, and the one of a source that was used
+    last."""
+    for source in SOURCES:
+        newest = [row["id"] for row in db.search_sessions(source, limit=1)]
+        assert [resolve_last(reader, source)] == (newest or [None])
     kept = [session for session in ids if db.get_session(session) is not None]
     assert sorted(catalog.sessions) == sorted(kept)
     for session in kept:

@@ -102,3 +102,11 @@ def test_a_time_that_is_none_hides_no_later_one(tmp_path):
         assert {found[name].last_active for name in bad} == {T0 + 5}
         assert found["iso"].last_active == 1_780_819_750.0
         assert resolve_last(reader) == "recorded"
+
+
+def test_the_last_of_a_source_is_of_no_other_one(tmp_path):
+    """`hermes --tui -c` goes on with one of `cli` where there is none of `tui` (0.19): whoever names
+    a source means it."""
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a", "source": "cli"}], [])
+    with Store(path).reader() as reader:
+        assert (resolve_last(reader, "cli"), resolve_last(reader, "tui")) == ("a", None)
