@@ -127,7 +127,8 @@ def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:
         for item in place.keys.with_keys(each).items
     ]
     since = min(each.since for _place, each in answers)
-    return Since(since, tuple(sorted(items, key=order)), tuple(notes))
+    said = dict.fromkeys([*notes, *(note for _place, each in answers for note in each.notes)])
+    return Since(since, tuple(sorted(items, key=order)), tuple(said))
 
 
 def _need_one(answers: Answers[T], notes: Sequence[str]) -> None:

@@ -55,7 +55,8 @@ class Since(NamedTuple):
     items: tuple[SinceItem, ...]
     """Lane by lane, the newest first in each."""
     notes: tuple[str, ...] = ()
-    """Why some places did not answer."""
+    """Why some places did not answer, or that the read marks cannot be read: then nothing is
+    new."""
 
     def lane(self, name: str) -> tuple[SinceItem, ...]:
         """Return the items of a lane."""
@@ -96,8 +97,13 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
         now: Unix seconds.
         after: Take this time instead of the marks.
     """
+    notes: list[str] = []
     if after is None:
-        marks = read_marks(reader, now)
+        try:
+            marks = read_marks(reader, now)
+        except NotesError as error:
+            marks = no_marks(reader, now)
+            notes.append(str(error))
         since, unread = marks.at, find_unread(reader, catalog, marks)
     else:
         since, unread = after, find_written(reader, catalog, after)
@@ -130,7 +136,8 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
         )
         for (lane, fact), conversation in named
     ]
-    return Since(since, tuple(sorted([*items, *_of_jobs(runs, since)], key=order)))
+    items += _of_jobs(runs, since)
+    return Since(since, tuple(sorted(items, key=order)), tuple(notes))
 
 
 def _is_shown(conversation: Conversation) -> bool:

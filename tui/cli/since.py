@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _
 
 from ..text import formats
 from ..text.sentences import LANE_NAMES, why
-from .output import TableColumn, fields, note, print_table, with_advice
+from .output import TableColumn, fields, note, print_table
 from .parser import ALL_HOSTS, Flag, Valued
 from .several import Answers, ManyStoresCommand, place_columns
 
@@ -44,15 +44,16 @@ class SinceCommand(ManyStoresCommand[Since]):
         return ""
 
     def ask(self, store: OpenStore, now: float) -> Since:
-        after = self._after(now)
+        after, unkept = self._after(now), ""
         try:
             if after is None:
                 store.begin_marks(now)
         except RefusedError:
             pass  # a machine that may only be read keeps no marks
         except NotesError as error:  # nothing is new where they cannot be begun
-            note(with_advice(error))
-        return store.since(store.catalog(now), now, after)
+            unkept = str(error)
+        found = store.since(store.catalog(now), now, after)
+        return found._replace(notes=(unkept, *found.notes))
 
     def _after(self, now: float) -> float | None:
         after = self.given.after
@@ -61,6 +62,7 @@ class SinceCommand(ManyStoresCommand[Since]):
     def report(self, answers: Answers[Since]) -> None:
         rows = [_PlacedItem(place, item) for place, found in answers.placed for item in found.items]
         rows.sort(key=lambda row: order(row.item))
+        note(*filter(None, dict.fromkeys(text for found in answers.values for text in found.notes)))
         since = min((found.since for found in answers.values), default=None)
         if self.given.json:
             lanes = {

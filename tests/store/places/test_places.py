@@ -232,6 +232,8 @@ def test_marks_that_no_place_can_keep(root, tmp_path, monkeypatch):
     (tmp_path / "hermes-browse" / "notes.db").write_bytes(b"no database" * 100)
     with OpenStore(merged_store(root)) as several:
         catalog = several.catalog(NOW)
-        for ask in (lambda: several.mark_all_read(NOW), lambda: several.since(catalog, NOW)):
-            with pytest.raises(RefusedError, match=r"default: .*cannot be used.* · work: "):
-                ask()
+        with pytest.raises(RefusedError, match=r"default: .*cannot be used.* · work: "):
+            several.mark_all_read(NOW)
+        since = several.since(catalog, NOW)
+        assert since.since == NOW and not since.lane("new")
+        assert ["cannot be used" in note for note in since.notes] == [True], "it is said once"

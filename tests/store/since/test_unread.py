@@ -269,8 +269,12 @@ def test_a_damaged_file_of_marks(history, tmp_path):
         )
     )
     (tmp_path / "notes.db").write_bytes(b"no database" * 100)
-    attention = history.store.attention(history.store.catalog(T0), T0)
+    catalog = history.store.catalog(T0)
+    attention = history.store.attention(catalog, T0)
     assert attention.waiting == {"s0"} and not attention.have_marks and not attention.unread
+    since = history.store.since(catalog, T0)
+    assert [each.lane for each in since.items if each.session_id == "s0"] == ["waiting"]
+    assert since.since == T0 and "notes.db cannot be used" in since.notes[0]
 
 
 def test_a_short_answer_that_is_given_once_more(history):
