@@ -77,6 +77,8 @@ class CleanedUp(NamedTuple):
     them."""
     error: BrowseError | None = None
     """What ended it early; what was done before stays done."""
+    notes: tuple[str, ...] = ()
+    """As of `Deleted`, also if nothing was."""
 
     def sentence(self, verb: str) -> str:
         """Return a summary; `verb` is translated and in the past tense."""
@@ -168,6 +170,7 @@ def clean_up(
         len(expected) - touched,
         len(portions.doubtful),
         error,
+        deleted.notes if deleted is not None else (),
     )
 
 

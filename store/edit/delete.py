@@ -37,7 +37,7 @@ from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bun
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleFate, describe, mark_kept, remove_bundle, remove_leftovers
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
-from ..wording import N_, _
+from ..wording import N_, _, ngettext
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete, refusals
 from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
 from .transaction import Writer, writing
@@ -151,6 +151,7 @@ def delete_portions(
             )
     except BrowseError as failure:
         if not portions.done:
+            failure.remedy = " ".join(filter(None, [failure.remedy, *notes]))
             raise
         error = failure
     names = tuple(file.path.name for file in _files_gone(bundle, portions))
@@ -163,13 +164,28 @@ def _files_gone(bundle: WrittenBundle, portions: Portions[DeletePlan]) -> list[S
 
 
 def _end(bundle: WrittenBundle, portions: Portions[DeletePlan], notes: list[str]) -> None:
-    """Remove the files of what was deleted, and mark in the trash what was not; notes are added."""
+    """Remove the files of what was deleted, and mark in the trash what was not; notes are added.
+
+    What was not, and is no longer in the store either, the bundle may be the only one to have.
+    """
     notes.extend(remove_files(_files_gone(bundle, portions)))
     gone = {plan.conversation.id for plan in (*portions.done, *portions.doubtful)}
     fate = mark_kept(bundle.path, bundle.facts, gone)
     if len(fate.kept) == len(bundle.facts.conversations):
         with contextlib.suppress(TrashError):
             remove_bundle(bundle.path)
+    count = sum(each.id not in gone for each in fate.listed(bundle.facts))
+    if count and not fate.deleting:
+        notes.append(
+            ngettext(
+                "The deletion {name} in the trash has a copy of {count:,} conversation that another program "
+                "deleted or changed meanwhile.",
+                "The deletion {name} in the trash has copies of {count:,} conversations that another program "
+                "deleted or changed meanwhile.",
+                count,
+                name=bundle.facts.name,
+            )
+        )
 
 
 def copy_to_trash(

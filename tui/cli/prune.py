@@ -210,7 +210,7 @@ class PruneCommand(StoreCommand):
             _note_stopped(done, len(plan.selected), cleaned.doubtful)
             raise cleaned.error
         deleted = [] if cleaned.deleted is None else [cleaned.deleted]
-        note(*(each for done in deleted for each in done.notes))
+        note(*cleaned.notes)
         note(cleaned.sentence(_("moved to the trash")))
         freed = store.file_space().free_bytes - before
         self.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from pruning import chosen, delete_planned, family, plan_of
-from trashing import run
+from trashing import meanwhile, run
 
 from hermes_browse.store import open_store, progress
 from hermes_browse.store.cleanup.bulk import CleanedUp, Step, done_of
@@ -22,6 +22,7 @@ from hermes_browse.store.errors import (
     WriteFailedError,
 )
 from hermes_browse.store.progress import NOBODY, Portions, Progress
+from hermes_browse.store.trash import shelf
 from hermes_browse.tui.cli import prune
 
 OLD = chosen("older:30d")
@@ -160,6 +161,26 @@ def test_what_was_taken_up_again_is_spared(path, statement):
     assert late.conversation.id == "boss" and late.why.code == "changed"
     assert len(outcome.spared) == 1 and len(outcome.done) == 4
     assert "1 changed meanwhile" in outcome.sentence("deleted")
+
+
+def test_two_at_once(path, monkeypatch):
+    """What the other one has deleted is in both deletions, and that is said: nobody can tell who
+    deleted it, and whether for good."""
+    plan, others = plan_of(path, OLD), []
+
+    def other():
+        if not others:
+            others.append("begun")
+            others.append(delete(path, plan))
+
+    meanwhile(monkeypatch, other)
+    outcome = delete(path, plan)
+    assert len(others[1].done) == 5 and not others[1].notes
+    assert (outcome.deleted, outcome.done, len(outcome.spared)) == (None, (), 5)
+    bundles = shelf.list_bundles(path.parent / "trash")
+    mine = next(each for each in bundles if each.name != others[1].deleted.bundle.name)
+    (note,) = outcome.notes
+    assert f"{mine.name} in the trash has copies of 5 conversations" in note
 
 
 def test_stopped_between_two(path, monkeypatch):

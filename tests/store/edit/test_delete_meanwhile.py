@@ -10,6 +10,7 @@ from trashing import (
     FAMILY,
     NOW,
     family,
+    gone_by_hand,
     in_trash,
     put_back,
     remove,
@@ -75,6 +76,15 @@ def test_one_that_lost_only_some_messages_is_kept_in_the_trash(path):
         "DELETE FROM messages WHERE id = (SELECT max(id) FROM messages WHERE session_id = 'other')",
     )
     assert shelf.mark_kept(bundle.path, facts).kept == ()
+
+
+def test_one_that_another_program_deletes(path, monkeypatch):
+    """The deletion may be the only one to have it; so it stays, and the error names it."""
+    act(monkeypatch, "attach", lambda: gone_by_hand(path, "other"))
+    with pytest.raises(RefusedError, match="has changed meanwhile") as raised:
+        remove(path, "other")
+    (bundle,) = shelf.list_bundles(path.parent / "trash")
+    assert f"The deletion {bundle.name} in the trash has a copy of 1 " in raised.value.remedy
 
 
 @pytest.mark.parametrize("moment", ["_check_room", "attach"])

@@ -236,8 +236,8 @@ class Edits(MarksAndUndo):
         cleaned = await carry_out(self._main, planned.plan)
         deleted = cleaned.deleted
         sentence = spared_words(planned.plan, cleaned, _("moved to the trash"))
+        sentence = formats.joined(sentence, *cleaned.notes[:1])
         if deleted is not None:
-            sentence = formats.joined(sentence, *deleted.notes[:1])
             undo = partial(restore_deleted, self._main, deleted)
             done = done_of(planned.plan, cleaned)
             touched = [session for each in done.selected for session in each.session_ids]
