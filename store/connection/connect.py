@@ -27,7 +27,7 @@ from ..errors import (
 )
 from ..text import as_text, text_of
 from ..wording import _
-from .failures import opened, translated
+from .failures import opened, patiently
 from .reader import FileFacts, Reader
 from .schema import Schema, read_schema
 from .tool_results import has_failed
@@ -83,7 +83,8 @@ class Store:
         self.notes = notes
         """The file of tags and read marks (`notes/`); None for a store that has none."""
         self.busy_seconds = busy_seconds
-        """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
+        """How long opening, and each statement, waits for a writer; Hermes' own readers wait as
+        long (0.20)."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a write begins to wait for other writers, on its thread."""
         self._file = FileFacts((0, 0))
@@ -180,19 +181,28 @@ class Store:
             return self._open("ro&immutable=1", of_file, snapshot=True)
 
     def _open(self, mode: str, of_file: FileFacts, *, snapshot: bool = False) -> Reader:
-        with translated(self.path):
-            connection = opened(self.path, mode, self.busy_seconds)
+        def connect() -> tuple[sqlite3.Connection, Schema]:
+            connection = opened(self.path, mode, 0.0)
             try:
                 schema = self._schema(connection, of_file)
                 for statement in ("PRAGMA temp_store=MEMORY", *schema.views()):
                     connection.execute(statement)
                 connection.create_function("has_failed", 2, _has_failed, deterministic=True)
                 connection.execute("PRAGMA query_only=1")
+                return connection, schema
             except BaseException:
                 connection.close()
                 raise
+
+        connection, schema = patiently(connect, self.path, self.busy_seconds)
         return Reader(
-            connection, self.path, schema, snapshot=snapshot, of_file=of_file, notes=self.notes
+            connection,
+            self.path,
+            schema,
+            snapshot=snapshot,
+            of_file=of_file,
+            notes=self.notes,
+            patience=self.busy_seconds,
         )
 
     def _schema(self, connection: sqlite3.Connection, of_file: FileFacts) -> Schema:

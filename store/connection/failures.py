@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..errors import (
     Advice,
@@ -35,6 +36,9 @@ error of its own (observed, Python 3.11).
 _MAX_SAID = 200
 _OWN_PATIENCE = 10.0
 """Seconds to wait for another browser, which holds a file of ours for milliseconds."""
+_BUSY_PAUSE = 0.005
+_IOERR_TRIES, _IOERR_PAUSE = 3, 0.05  # as Hermes tries it (0.20)
+T = TypeVar("T")
 
 
 class SqliteFailure(NamedTuple):
@@ -192,10 +196,34 @@ def translate(error: SqliteError, path: Path) -> BrowseError:
     return failure.error(path, said)
 
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Raise what SQLite raises in the block as our error; see `translate`."""
-    try:
-        yield
-    except SQLITE_ERRORS as error:
-        raise translate(error, path) from error
+def patiently(
+    work: Callable[[], T], path: Path, patience: float, check: Callable[[], None] = lambda: None
+) -> T:
+    """Return what `work` reads of a file, tried again while another process holds it.
+
+    Where SQLite itself waits, it sleeps for up to a tenth of a second between two tries, and in
+    DELETE mode a writer at full speed lets readers in for milliseconds only.
+
+    Args:
+        work: Does it, without waiting.
+        path: The file.
+        patience: Seconds to wait for other processes.
+        check: Raises if the work is to stop; called after each failure.
+
+    Raises:
+        BrowseError: As of `translate`.
+    """
+    until, faults = time.monotonic() + patience, 0
+    while True:
+        try:
+            return work()
+        except SQLITE_ERRORS as error:
+            check()
+            code, pause = getattr(error, "sqlite_errorcode", 0) & 0xFF, _BUSY_PAUSE
+            is_over = code not in BUSY_CODES or time.monotonic() > until
+            if code == sqlite3.SQLITE_IOERR:
+                faults, pause = faults + 1, _IOERR_PAUSE
+                is_over = faults == _IOERR_TRIES
+            if is_over:
+                raise translate(error, path) from error
+        time.sleep(pause)

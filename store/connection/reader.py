@@ -15,12 +15,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import QueryInterruptedError, StoreDamagedError
 from ..wording import _
-from .failures import SQLITE_ERRORS, translate
+from .failures import patiently
 from .schema import Schema, sql_name
 
 Row = tuple[object, ...]
@@ -29,8 +30,6 @@ Stopped = Callable[[], bool]
 """Polled between statements; True ends the work."""
 _T = TypeVar("_T")
 
-_IOERR_TRIES = 3
-_IOERR_PAUSE = 0.05
 _CHUNK = 400
 
 SQLITE = sqlite3.sqlite_version
@@ -123,8 +122,9 @@ class Reader:
         snapshot: bool,
         of_file: FileFacts,
         notes: Path | None,
+        patience: float,
     ) -> None:
-        self._connection = connection
+        self._connection, self._patience = connection, patience
         self.path = path
         """The store."""
         self.notes = notes
@@ -161,28 +161,22 @@ class Reader:
         start = time.perf_counter()
         count: int | None = None
         try:
-            rows = self._fetch(sql, parameters, _IOERR_TRIES)
+            # SQLite does not always say "interrupted": a virtual table that is being set up says
+            # that it failed. So `check` is asked first.
+            work = partial(self._fetch, sql, parameters)
+            rows = patiently(work, self.path, self._patience, self.check)
             count = len(rows)
             return rows
         finally:
             if observe is not None:
                 observe(sql, time.perf_counter() - start, count)
 
-    def _fetch(self, sql: str, parameters: Parameters, tries: int) -> list[Row]:
+    def _fetch(self, sql: str, parameters: Parameters) -> list[Row]:
         self._began = time.monotonic()
         try:
             return self._connection.execute(sql, parameters).fetchall()
-        except SQLITE_ERRORS as error:
-            # SQLite does not always say "interrupted": a virtual table that is being set up says
-            # that it failed.
-            self.check()
-            is_transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
-            if not is_transient or tries == 1:
-                raise translate(error, self.path) from error
         finally:
             self._began = None
-        time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
-        return self._fetch(sql, parameters, tries - 1)
 
     def columns(self, table: str) -> list[str]:
         """Return the names of the columns of a table, in the order of the file; empty if there is

@@ -10,7 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from writing import as_nobody, handles
+from builders import make_store
+from writing import another_process, as_nobody, handles
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
@@ -132,6 +133,31 @@ def test_locked_by_another_connection(fixture_store):
         with Store(path, busy_seconds=30.0).reader() as reader:
             assert reader.value("SELECT count(*) FROM sessions") == 60
         timer.join()
+
+
+_WRITER = """
+import sqlite3, sys, threading, time
+def write():
+    connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=9)
+    while True:
+        connection.execute("BEGIN EXCLUSIVE")
+        time.sleep(0.06)
+        connection.execute("COMMIT")
+        time.sleep(0.004)
+threading.Thread(target=write, daemon=True).start()
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_beside_a_writer_at_full_speed(tmp_path):
+    """In DELETE mode it lets readers in for milliseconds; where SQLite itself waits, it looks ten
+    times a second."""
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a"}], [], journal="delete")
+    with another_process(_WRITER, str(path)):
+        for _ in range(10):
+            with Store(path, busy_seconds=2.0).reader() as reader:
+                assert reader.value("SELECT count(*) FROM sessions") == 1
 
 
 def test_what_fails_because_it_was_interrupted_is_no_fault_of_the_store(fixture_store, monkeypatch):
