@@ -24,7 +24,7 @@ from ..notes.tagging import keep_restored
 from ..progress import NOBODY, Portions, Progress, summary
 from ..search.coverage import rebuild_command
 from ..text import as_text
-from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
+from ..trash.bundle import BundleDamagedError, BundleFacts, choose, read_links, reading, verify
 from ..trash.copying import check_log_room
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_fate
@@ -126,6 +126,7 @@ def restore(
     with writing(store, DELETE_AND_RESTORE, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
+        find(trash, name)  # another program may have dropped it while it was read
         share = len(requested) / len(facts.sessions)
         check_log_room(store.path, round(path.stat().st_size * share) * _LOG_SHARE)
         rows = RestoredRows(writer, path, progress)
@@ -149,9 +150,12 @@ def restore(
             notes += [*refused, *rows.notes, *unlinked(writer)]
         except BrowseError as error:
             raise unverified(error) from error
-    with reading(path) as bundle:
-        files, file_notes = put_back(bundle, sessions_folder, restored)
-        tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
+    try:
+        with reading(path) as bundle:
+            files, file_notes = put_back(bundle, sessions_folder, restored)
+            tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
+    except BundleDamagedError as error:  # or dropped
+        raise unverified(error) from error
     tag_notes = keep_restored(store, tags, restored)
     index_notes = check_index(store) if check else ()
     if not refused or only is not None:
