@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..connection.reader import Stopped
+from ..connection.reader import Reader, Stopped
 from ..edit.delete import Deleted, delete_portions
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..errors import BrowseError, QueryInterruptedError
 from ..progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..sessions.catalog import SpareReason, read_catalog
-from ..wording import _, ngettext, pgettext
+from ..trash.copying import ChangedMeanwhileError
+from ..wording import N_, _, ngettext, pgettext
 from .plan import Expected, Plan, Spared, read_expected
 
 _STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
 """Start and end of each stage of a delete as a share of its time; the search index takes most of
 it."""
+_WAS_CHANGED = N_("changed after the plan was made")
 _ESTIMATE_FROM = 0.05
 """Share done from which on the remaining time is shown."""
 
@@ -109,6 +111,18 @@ def done_of(plan: Plan, cleaned: CleanedUp) -> Plan:
     return Plan(tuple(by_id[id] for id in cleaned.done), (*plan.spared, *changed))
 
 
+def archived_of(plan: Plan, changed: Collection[str]) -> CleanedUp:
+    """Return what became of the conversations of an archive by a plan, which has `changed` these
+    sessions: another program may have archived some before."""
+    done, spared = [], []
+    for each in plan.selected:
+        if set(each.session_ids).isdisjoint(changed):
+            spared.append((each.conversation.id, _(_WAS_CHANGED)))
+        else:
+            done.append(each.conversation.id)
+    return CleanedUp(done=tuple(done), spared=tuple(spared))
+
+
 def clean_up(
     store: Store,
     expected: Sequence[Expected],
@@ -142,23 +156,26 @@ def clean_up(
     portions = Portions[DeletePlan](
         Progress(stopped, report), lambda plan: plan.messages, spares=True
     )
-    deleted: Deleted | None = None
-    error: BrowseError | None = None
-    try:
+
+    def carry_out(before: Sequence[DeletePlan]) -> tuple[Deleted | None, BrowseError | None]:
+        """Delete by a new plan; by another one if that was overtaken while it was copied, and was
+        not the same as the one `before`."""
+        nonlocal spared
         with store.reader() as reader:
-            catalog = read_catalog(reader, now)
-            current = read_expected(reader, catalog, [each.id for each in expected])
-            why = _("changed after the plan was made")
-            changed = {each.id: why for each in expected if current.get(each.id) != each}
-            unchanged = [each.id for each in expected if each.id not in changed]
-            plans, spared = sort_deletes(reader, catalog, unchanged, now)
-            spared |= changed
-            if plans:
-                deleted, error = delete_portions(
-                    store, plans, portions, trash, now, sessions_folder
-                )
+            plans, spared = _plans(reader, expected, now)
+            try:
+                if plans:
+                    return delete_portions(store, plans, portions, trash, now, sessions_folder)
+                return None, None
+            except ChangedMeanwhileError:
+                if plans == before:
+                    raise
+        return carry_out(plans)
+
+    try:
+        deleted, error = carry_out(())
     except BrowseError as failed:
-        error = failed
+        deleted, error = None, failed
     if isinstance(error, QueryInterruptedError) and stopped():
         error = None
     spared |= {plan.conversation.id: why.sentence for plan, why in portions.spared}
@@ -172,6 +189,19 @@ def clean_up(
         error,
         deleted.notes if deleted is not None else (),
     )
+
+
+def _plans(
+    reader: Reader, expected: Sequence[Expected], now: float
+) -> tuple[list[DeletePlan], dict[str, str]]:
+    """Plan to delete what is as expected; return with it why the others are spared, by their
+    ids."""
+    catalog = read_catalog(reader, now)
+    current = read_expected(reader, catalog, [each.id for each in expected])
+    changed = {each.id: _(_WAS_CHANGED) for each in expected if current.get(each.id) != each}
+    unchanged = [each.id for each in expected if each.id not in changed]
+    plans, kept = sort_deletes(reader, catalog, unchanged, now)
+    return plans, kept | changed
 
 
 def _clock(seconds: float) -> str:

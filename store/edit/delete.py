@@ -33,16 +33,21 @@ from ..sessions.catalog import read_catalog
 from ..sessions.first_page import read_neighbourhood
 from ..text import one_line
 from ..trash.bundle import SavedConversation, TrashError, attach, choose
-from ..trash.copying import WrittenBundle, check_log_room, check_room, write_bundle
+from ..trash.copying import (
+    ChangedMeanwhileError,
+    WrittenBundle,
+    check_log_room,
+    check_room,
+    write_bundle,
+)
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleFate, describe, mark_kept, remove_bundle, remove_leftovers
 from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
-from ..wording import N_, _, ngettext
+from ..wording import _, ngettext
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete, refusals
 from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
 from .transaction import Writer, writing
 
-_WAS_CHANGED = N_("The conversation has changed meanwhile.")
 _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
@@ -139,7 +144,7 @@ def delete_portions(
             after.callback(_end, bundle, portions, notes)
             reparented = {session.id for plan in plans for session in plan.reparented}
             if not reparented.issuperset(bundle.reparented):
-                raise RefusedError(_(_WAS_CHANGED))
+                raise ChangedMeanwhileError
             check_triggers(writer.rows, {owned.table.name for owned in bundle.layout.owned})
             attach(writer.rows, bundle.path)
             _begin_counting(writer, bundle.layout)
@@ -299,7 +304,7 @@ def _check_rows_unchanged(tx: Writer, layout: Layout) -> None:
         different.append(f"{owned.table.unlike(owned.where('b'), same)} LIMIT 1")
         different.append(f"{owned.counted('m')} EXCEPT {owned.counted('b')}")
     if any(map(tx.rows, different)):
-        raise RefusedError(_(_WAS_CHANGED))
+        raise ChangedMeanwhileError
 
 
 def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:

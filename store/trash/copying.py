@@ -59,6 +59,13 @@ class CopyFailedError(TrashError):
     is_unchanged = True
 
 
+class ChangedMeanwhileError(RefusedError):
+    """Another program has changed what is to be deleted; a new plan tells what is left of it."""
+
+    def __init__(self) -> None:
+        super().__init__(_("The conversation has changed meanwhile."))
+
+
 class WrittenBundle(NamedTuple):
     """A bundle that was completely written."""
 
@@ -127,6 +134,7 @@ def write_bundle(
         progress: Checked for a stop between statements, and receives reports.
 
     Raises:
+        ChangedMeanwhileError: A session is gone.
         RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved, or a
             table refers to sessions in a way that a restore could not recreate.
         CopyFailedError: Lack of space or permission, or the bundle reads back differently.
@@ -225,11 +233,14 @@ class _Copy:
         self.query("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
         self.query("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
         choose(self.query, sessions, schema="main")
-        if self.query("SELECT count(*) FROM temp.chosen") != [(len(sessions),)]:
+        missing = {*sessions}.difference(first_texts(self.query("SELECT id FROM temp.chosen")))
+        if missing.intersection(first_texts(self.query("SELECT id FROM main.sessions"))):
             raise RefusedError(
-                _("The id of one of its sessions is no proper text, or the session is gone."),
+                _("The id of one of its sessions is no proper text."),
                 remedy=_("`hermes sessions repair` may help."),
             )
+        if missing:
+            raise ChangedMeanwhileError
 
     def _copy_owned(self, owned: OwnedRows) -> None:
         table, name = owned.table, sql_name(owned.table.name)

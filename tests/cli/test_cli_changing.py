@@ -6,6 +6,8 @@ from builders import HOSTILE_IDS, hostile_store
 from commandline import call, copy_store
 from trashing import as_before, opened
 
+from hermes_browse.store.api import OpenStore
+
 CHAIN = ["20260101_090000_aaa001", "20260101_100000_aaa002", "20260103_090000_aaa003"]
 
 
@@ -43,3 +45,18 @@ def test_hostile_ids(tmp_path, session):
     assert call("rename --json --", session, "--help").document["title"] == "--help"
     ended = call("rename -- control Calm")
     assert ended.code == 0 and "\x1b" not in ended.out + ended.err
+
+
+def test_an_archive_that_comes_second(path, monkeypatch):
+    """What another program has archived since the plan is not said to be done."""
+    act = OpenStore.archive_planned
+
+    def second(store, plan):
+        act(store, plan)
+        return act(store, plan)
+
+    monkeypatch.setattr(OpenStore, "archive_planned", second)
+    ended = call("prune source:telegram --archive --yes --json")
+    assert ended.code == 0 and "0 conversations archived; 6 changed meanwhile" in ended.err
+    assert not ended.document["would"]
+    assert "changed" in {each["code"] for each in ended.document["spared"]}

@@ -10,7 +10,7 @@ from functools import partial
 from types import SimpleNamespace
 
 from hermes_browse.store.amounts import size
-from hermes_browse.store.cleanup.bulk import CleanedUp, Step, done_of
+from hermes_browse.store.cleanup.bulk import Step, archived_of, done_of
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
@@ -151,8 +151,10 @@ class PruneCommand(StoreCommand):
         elif plan.selected and given.archive:
             if not self.can_ask:  # a terminal is not asked: `unarchive` undoes it
                 self._confirm(plan, _("archive {what}"))
-            self.store.archive_planned(plan)
-            note(CleanedUp(done=plan.tips()).sentence(_("archived")))
+            changed = self.store.archive_planned(plan).session_ids
+            cleaned = archived_of(plan, changed)
+            plan = done_of(plan, cleaned)
+            note(cleaned.sentence(_("archived")))
         elif plan.selected:
             self._confirm(plan, _("move {what} to the trash"))
             plan, deletion = self._delete(plan)

@@ -2,13 +2,14 @@
 
 import time
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from pruning import chosen, delete_planned, family, plan_of
-from trashing import meanwhile, run
+from trashing import gone_by_hand, meanwhile, run
 
 from hermes_browse.store import open_store, progress
-from hermes_browse.store.cleanup.bulk import CleanedUp, Step, done_of
+from hermes_browse.store.cleanup.bulk import Step, archived_of, done_of
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import flags
@@ -23,6 +24,7 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.progress import NOBODY, Portions, Progress
 from hermes_browse.store.trash import shelf
+from hermes_browse.store.trash.copying import ChangedMeanwhileError
 from hermes_browse.tui.cli import prune
 
 OLD = chosen("older:30d")
@@ -183,6 +185,41 @@ def test_two_at_once(path, monkeypatch):
     assert f"{mine.name} in the trash has copies of 5 conversations" in note
 
 
+def test_what_goes_before_it_is_copied(path, monkeypatch):
+    """The others are deleted all the same."""
+    plan, act = plan_of(path, OLD), deleting.write_bundle
+
+    def write(*arguments):
+        gone_by_hand(path, "old")
+        return act(*arguments)
+
+    monkeypatch.setattr(deleting, "write_bundle", write)
+    outcome = delete(path, plan)
+    assert (len(outcome.done), [id for id, _why in outcome.spared]) == (4, ["old"])
+    assert outcome.error is None and not outcome.left
+    assert outcome.deleted.bundle.conversations == outcome.done
+
+
+def test_a_child_that_comes_while_it_is_copied(path, monkeypatch):
+    """It is planned for, in a second copy; the first one is gone."""
+    child = "INSERT OR IGNORE INTO sessions (id, source, parent_session_id, started_at) VALUES ('late', 'cli', 'old', 9)"
+    meanwhile(monkeypatch, lambda: run(path, child))
+    outcome = delete(path, plan_of(path, OLD))
+    assert outcome.error is None and len(outcome.done) + len(outcome.spared) == 5
+    assert [each.name for each in shelf.list_bundles(path.parent / "trash")] == [
+        outcome.deleted.bundle.name
+    ]
+
+
+def test_a_copy_that_is_never_of_the_plan_ends_it(path, monkeypatch):
+    """It is not made anew for ever."""
+    write = Mock(side_effect=ChangedMeanwhileError)
+    monkeypatch.setattr(deleting, "write_bundle", write)
+    outcome = delete(path, plan_of(path, OLD))
+    assert isinstance(outcome.error, ChangedMeanwhileError) and outcome.left == 5
+    assert write.call_count == 2
+
+
 def test_stopped_between_two(path, monkeypatch):
     """What was not come to is counted, and nothing is wrong."""
     monkeypatch.setattr(progress, "MOST_AT_ONCE", 1)
@@ -249,10 +286,23 @@ def test_an_archive_is_one_transaction(path):
     plan = plan_of(path, OLD)
     with open_store(path) as store:
         done = store.archive_planned(plan)
-    assert CleanedUp(done=plan.tips()).sentence("archived") == "5 conversations archived."
+    words = archived_of(plan, done.session_ids).sentence("archived")
+    assert words == "5 conversations archived."
     spared = {each.conversation.id for each in plan.spared}
     assert spared and not spared.intersection(done.session_ids)
     assert {each.conversation.id for each in plan.selected} <= set(done.session_ids)
     flags.undo(Store(path), done)
     with open_store(path) as store:
         assert store.archive_planned(plan) == done
+
+
+def test_what_another_program_archived_before_is_not_counted(path):
+    """It is spared."""
+    plan = plan_of(path, OLD)
+    flags.archive(Store(path), ["old"])
+    with open_store(path) as store:
+        cleaned = archived_of(plan, store.archive_planned(plan).session_ids)
+    assert cleaned.sentence("archived").startswith("4 conversations archived; 1 changed meanwhile")
+    assert [id for id, _why in cleaned.spared] == ["old"] and len(
+        done_of(plan, cleaned).selected
+    ) == 4

@@ -20,9 +20,10 @@ from trashing import (
 )
 
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.edit import restore as restoring
+from hermes_browse.store.errors import RefusedError, WriteUnverifiedError
 from hermes_browse.store.trash import copying, shelf
-from hermes_browse.store.trash.bundle import read_bundle_facts
+from hermes_browse.store.trash.bundle import BundleNotFoundError, read_bundle_facts
 
 MADE_AGAIN = "INSERT INTO sessions (id, source, started_at) VALUES ('other', 'cli', 1e9)"
 """As Hermes does at the first turn of a chat that is gone (`ensure_session`, 0.19)."""
@@ -85,6 +86,35 @@ def test_one_that_another_program_deletes(path, monkeypatch):
         remove(path, "other")
     (bundle,) = shelf.list_bundles(path.parent / "trash")
     assert f"The deletion {bundle.name} in the trash has a copy of 1 " in raised.value.remedy
+
+
+def test_one_that_is_gone_before_it_is_copied(path, monkeypatch):
+    """Nothing is left in the trash, and nothing is to be repaired."""
+    act(monkeypatch, "write_bundle", lambda: gone_by_hand(path, "other"))
+    with pytest.raises(RefusedError, match="has changed meanwhile") as raised:
+        remove(path, "other")
+    assert not raised.value.remedy and in_trash(path.parent) == []
+
+
+@pytest.mark.parametrize(
+    ("moment", "error", "is_back"),
+    [("_check_store", BundleNotFoundError, False), ("put_back", WriteUnverifiedError, True)],
+)
+def test_a_deletion_that_is_dropped_while_it_is_restored(path, monkeypatch, moment, error, is_back):
+    """Before and after the rows are in the store, and it is said which."""
+    name = remove(path, "other").bundle.name
+    called = getattr(restoring, moment)
+
+    def wrapped(*arguments, **named):
+        shelf.remove_by_name(path.parent / "trash", name)
+        if moment == "put_back":
+            raise FileNotFoundError
+        return called(*arguments, **named)
+
+    monkeypatch.setattr(restoring, moment, wrapped)
+    with pytest.raises(error):
+        put_back(path, name)
+    assert ("other" in session_ids(path)) is is_back
 
 
 @pytest.mark.parametrize("moment", ["_check_room", "attach"])

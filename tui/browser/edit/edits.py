@@ -9,7 +9,7 @@ from typing import Any
 from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.bulk import CleanedUp, done_of
+from hermes_browse.store.cleanup.bulk import archived_of, done_of
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError
@@ -260,13 +260,7 @@ class Edits(MarksAndUndo):
         store = main.connect()
         plan = planned.plan
         change = await main.write(partial(store.archive_planned, plan))
-        changed = set(change.session_ids)  # another program may have archived some meanwhile
-        done = [
-            each.conversation.id
-            for each in plan.selected
-            if not changed.isdisjoint(each.session_ids)
-        ]
-        cleaned = CleanedUp(done=tuple(done))
+        cleaned = archived_of(plan, change.session_ids)
         self._changed(change, spared_words(plan, cleaned, _("archived")))
 
 
