@@ -27,7 +27,7 @@ from ..errors import (
 )
 from ..text import as_text, text_of
 from ..wording import _
-from .failures import opened, patiently
+from .failures import opened, patiently, translated
 from .reader import FileFacts, Reader
 from .schema import Schema, read_schema
 from .tool_results import has_failed
@@ -194,7 +194,8 @@ class Store:
                 connection.close()
                 raise
 
-        connection, schema = patiently(connect, self.path, self.busy_seconds)
+        with translated(self.path):
+            connection, schema = patiently(connect, self.busy_seconds)
         return Reader(
             connection,
             self.path,

@@ -196,22 +196,30 @@ def translate(error: SqliteError, path: Path) -> BrowseError:
     return failure.error(path, said)
 
 
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Raise what SQLite raises in the block as our error; see `translate`."""
+    try:
+        yield
+    except SQLITE_ERRORS as error:
+        raise translate(error, path) from error
+
+
 def patiently(
-    work: Callable[[], T], path: Path, patience: float, check: Callable[[], None] = lambda: None
+    work: Callable[[], T], patience: float, check: Callable[[], object] = lambda: None
 ) -> T:
     """Return what `work` reads of a file, tried again while another process holds it.
 
     Where SQLite itself waits, it sleeps for up to a tenth of a second between two tries, and in
-    DELETE mode a writer at full speed lets readers in for milliseconds only.
+    DELETE mode a writer at full speed lets others in for milliseconds only.
 
     Args:
-        work: Does it, without waiting.
-        path: The file.
+        work: Does it, outside a transaction, which some errors would end.
         patience: Seconds to wait for other processes.
         check: Raises if the work is to stop; called after each failure.
 
     Raises:
-        BrowseError: As of `translate`.
+        SQLITE_ERRORS: As `work` does.
     """
     until, faults = time.monotonic() + patience, 0
     while True:
@@ -225,5 +233,5 @@ def patiently(
                 faults, pause = faults + 1, _IOERR_PAUSE
                 is_over = faults == _IOERR_TRIES
             if is_over:
-                raise translate(error, path) from error
+                raise
         time.sleep(pause)

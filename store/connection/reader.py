@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from ..errors import QueryInterruptedError, StoreDamagedError
 from ..wording import _
-from .failures import patiently
+from .failures import patiently, translated
 from .schema import Schema, sql_name
 
 Row = tuple[object, ...]
@@ -164,7 +164,8 @@ class Reader:
             # SQLite does not always say "interrupted": a virtual table that is being set up says
             # that it failed. So `check` is asked first.
             work = partial(self._fetch, sql, parameters)
-            rows = patiently(work, self.path, self._patience, self.check)
+            with translated(self.path):
+                rows = patiently(work, self._patience, self.check)
             count = len(rows)
             return rows
         finally:

@@ -32,6 +32,7 @@ from ..connection.failures import (
     SQLITE_ERRORS,
     SqliteFailure,
     opened,
+    patiently,
     translate,
 )
 from ..connection.reader import DATA_VERSION, Reader, Row
@@ -104,9 +105,13 @@ class Writer:
         """Whether anything was committed, or may have been."""
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
-        """Run a statement and fetch all its rows."""
-        with _failing(self._store.path):
+        """Run a statement and fetch all its rows; outside a transaction, wait for other writers."""
+
+        def fetch() -> list[Row]:
             return self._connection.execute(sql, parameters).fetchall()
+
+        with _failing(self._store.path):
+            return fetch() if self._connection.in_transaction else patiently(fetch, PATIENCE)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run an INSERT, UPDATE or DELETE; return how many rows it changed by itself, without
@@ -147,9 +152,10 @@ class Writer:
         """Take the write lock in short attempts: during one long wait, all other writers would get
         ahead."""
         deadline = time.monotonic() + PATIENCE
+        self._wait(_ATTEMPT)
         for attempt in itertools.count():
             try:
-                self.rows("BEGIN IMMEDIATE")
+                self.execute("BEGIN IMMEDIATE")
                 break
             except StoreBusyError:
                 if attempt == 0:
@@ -160,7 +166,11 @@ class Writer:
                 time.sleep(pause)
         # The lock is held. In DELETE mode the commit still waits for readers and admits no new ones
         # meanwhile.
-        self.rows(f"PRAGMA busy_timeout={round(PATIENCE * 1000)}")
+        self._wait(PATIENCE)
+
+    def _wait(self, seconds: float) -> None:
+        """Let SQLite itself wait so long for other processes."""
+        self.execute(f"PRAGMA busy_timeout={round(seconds * 1000)}")
 
     def _check_unchanged(self) -> None:
         """Check that file and tables are still those that the guards have checked; read again what

@@ -11,6 +11,7 @@ from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import transaction
+from hermes_browse.store.edit.transaction import writing
 from hermes_browse.store.errors import StoreBusyError
 
 _HOLDER = """
@@ -68,6 +69,31 @@ def test_it_waits_its_turn(path, monkeypatch):
     timer.start()
     assert write(Store(path), retitle, check) == "Quay"
     timer.join()
+    other.close()
+
+
+def test_before_and_between_transactions(tmp_path):
+    """What is read there waits as well, and a later transaction says so too when it waits."""
+    path = small_store(tmp_path / "state.db", "delete")
+    store, waits = Store(path), []
+    store.on_wait = lambda: waits.append("waits")
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+    def held():
+        other.execute("BEGIN EXCLUSIVE")
+        timer = threading.Timer(0.6, lambda: other.execute("COMMIT"))
+        timer.start()
+        return timer
+
+    with writing(store, NEEDS) as unit:
+        timer = held()
+        assert unit.rows("SELECT count(*) FROM sessions") == [(2,)]
+        timer.join()
+        assert unit.run(retitle, check) == "Quay" and not waits
+        timer = held()
+        unit.run(lambda _unit: None, lambda *_: None)
+        timer.join()
+        assert waits == ["waits"]
     other.close()
 
 
