@@ -134,6 +134,11 @@ class ChangesScreen(ConversationScreen):
     """The message whose prompt is shown."""
 
     @property
+    def about(self) -> str:
+        counts = summary(self._changes) if self._changes is not None else ""
+        return formats.joined(counts, super().about)
+
+    @property
     def _own(self) -> frozenset[str]:
         return frozenset(self.conversation.session_ids)
 
@@ -155,7 +160,7 @@ class ChangesScreen(ConversationScreen):
         if changes == self._changes:
             return
         self._changes = changes
-        self.show_title(f"{summary(changes)} · {self.about}")
+        self.show_title(self.about)
         files = [FileRow(change, self._own) for change in changes.files]
         heads: list[ListRow] = []
         if not files:

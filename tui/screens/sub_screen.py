@@ -280,11 +280,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 class ListScreen(SubScreen):
     """A list that is read when the screen opens, and again with the list of the main screen."""
 
-    about = ""
-    """Stands behind the title; printable."""
-
     def on_mount(self) -> None:
-        self.show_title(self.about)
+        self.show_title("")
         self.rows.show(FixedRows([NoteRow(_("looking …"))]))
         self.catalog_changed()
 
@@ -331,13 +328,18 @@ class ConversationScreen(ListScreen):
     def __init__(self, main: MainScreen, conversation: Conversation) -> None:
         super().__init__(main)
         self.conversation = conversation
-        self.about = one_line(formats.name(conversation), 200)
+
+    @property
+    def about(self) -> str:
+        """What stands behind the title; printable."""
+        return one_line(formats.name(self.conversation), 200)
 
     def catalog_changed(self) -> None:
-        """Follow the conversation, which may have another part now."""
+        """Follow the conversation, which may have another part or name now."""
         known = self.main.catalog.of_session(self.conversation.root_id)
         if known is not None:
             self.conversation = self.main.details.complete(known)
+        self.show_title(self.about)
         super().catalog_changed()
 
     def chose(self, row: ListRow) -> None:

@@ -236,3 +236,16 @@ async def test_edits_of_a_new_part_are_its_own(tmp_path):
         await browser.follow()
         files = [row for row in rows_of(browser) if isinstance(row, FileRow)]
         assert {name for row in files for name in row.authors} == {"itself"}
+
+
+@pytest.mark.parametrize("key", ["B", "F", "M"])
+async def test_the_title_follows_a_rename(tmp_path, key):
+    """Another program renames the conversation while a screen about it is open."""
+    async with on_demo(tmp_path) as browser:
+        shown = browser.screen.current
+        await browser.press(key)
+        rename = "UPDATE sessions SET title = 'Quay' WHERE id = ?"
+        execute(browser.app.store.path, rename, shown.id)
+        await browser.follow()
+        assert "Quay" in browser.text("#header")
+        assert shown.title not in browser.text("#header")
