@@ -249,3 +249,26 @@ async def test_the_title_follows_a_rename(tmp_path, key):
         await browser.follow()
         assert "Quay" in browser.text("#header")
         assert shown.title not in browser.text("#header")
+
+
+async def test_the_map_describes_the_tile_that_took_a_place(path):
+    """Another program deletes the largest conversation, on which the cursor of the map is."""
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "tab")
+        tile = browser.app.screen.map.current
+        assert browser.status == tile.about()
+        gone_by_hand(path, *browser.screen.catalog.of_session(tile.tip).session_ids)
+        await browser.follow()
+        there = browser.app.screen.map.current
+        assert browser.status == there.about() != tile.about()
+
+
+async def test_the_map_describes_what_was_taken(path):
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "tab", "4")
+        before = browser.status
+        assert "of which" not in before
+        await browser.press("space")
+        assert browser.app.screen.map.current.goes and "of which" in browser.status
+        await browser.press("space")
+        assert browser.status == before

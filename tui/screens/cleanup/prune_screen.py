@@ -263,10 +263,10 @@ class PruneScreen(PlanScreen):
             super().chose(row)
 
     @on(TileMap.Highlighted)
-    def tile_highlighted(self) -> None:
+    def tile_highlighted(self, event: TileMap.Highlighted) -> None:
         """Describe the tile, and move the cursor of the plan to its own row, or that of its job."""
         if self.map.current is not None:
-            self.say(self.map.current.about())
+            self.describe(self.map.current.about(), by_hand=event.by_hand)
         if conversation := self._tile:
             for key in (key_in_plan(conversation), f"p{conversation.root_id}"):
                 if (place := self.rows.source.index_of(key)) is not None:

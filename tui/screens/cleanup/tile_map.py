@@ -141,7 +141,12 @@ class TileMap(Picture, can_focus=True):
     """Index of the tile under the cursor."""
 
     class Highlighted(Message):
-        """The cursor came to a tile."""
+        """The cursor is on another tile, or this is told of otherwise; `by_hand` if it was moved
+        there."""
+
+        def __init__(self, *, by_hand: bool) -> None:
+            super().__init__()
+            self.by_hand = by_hand
 
     class Selected(Message):
         """Enter was pressed."""
@@ -168,8 +173,11 @@ class TileMap(Picture, can_focus=True):
         before = self.current
         self.tiles = lay_out(self._store, *self.size)
         tips = [tile.tip for tile in self.tiles]
-        self.cursor = tips.index(before.tip) if before is not None and before.tip in tips else 0
+        at = tips.index(before.tip) if before is not None and before.tip in tips else 0
+        self.set_reactive(TileMap.cursor, at)
         self.redraw()
+        if self.has_focus and self.current != before:
+            self._report(by_hand=False)
 
     def on_resize(self) -> None:
         self._lay_out()
@@ -177,15 +185,15 @@ class TileMap(Picture, can_focus=True):
     def watch_cursor(self) -> None:
         self.redraw()
         if self.has_focus:
-            self._report()
+            self._report(by_hand=True)
 
-    def _report(self) -> None:
+    def _report(self, *, by_hand: bool) -> None:
         if self.current is not None:
-            self.post_message(self.Highlighted())
+            self.post_message(self.Highlighted(by_hand=by_hand))
 
     def on_focus(self) -> None:
         self.redraw()
-        self._report()
+        self._report(by_hand=True)
 
     def on_blur(self) -> None:
         self.redraw()
