@@ -46,6 +46,12 @@ async def test_hardly_a_terminal(key, tmp_path):
         assert browser.app.focused is focused and focused is not None
 
 
+async def test_the_title_of_the_clean_up_fits_60_columns(tmp_path):
+    async with on_demo(tmp_path, (60, 24)) as browser:
+        await browser.press("P")
+        assert "until you confirm" in browser.text("#header")
+
+
 async def test_no_colours_in_a_theme_of_the_terminal(tmp_path, monkeypatch):
     """Its own colours stay as they are: as greys they would be black on black."""
     monkeypatch.setenv("NO_COLOR", "1")

@@ -121,7 +121,7 @@ class PruneScreen(PlanScreen):
             yield TextLine(id="file")
 
     def on_mount(self) -> None:
-        self.show_title(" " + _("preview only: nothing changes until you confirm"))
+        self.show_title(_("nothing changes until you confirm"))
         self.query_one(ToggleLine).show(self.box.switches_on)
         self.rows.show(FixedRows([NoteRow(_("making the plan …"))]))
         self.query_one(KeyLine).withhold(_ACTS)
