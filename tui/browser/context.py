@@ -259,3 +259,6 @@ class Context(StoreScreen[object]):
 
     def failed(self, error: BrowseError) -> None:
         self.warn(str(error))
+
+    def recovered(self, error: BrowseError) -> None:
+        self.retract(str(error))

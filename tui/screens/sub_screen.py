@@ -126,6 +126,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def failed(self, error: BrowseError) -> None:
         self.main.failed(error)
 
+    def recovered(self, error: BrowseError) -> None:
+        self.main.recovered(error)
+
     def _main_said(self) -> None:
         main, status = self.main, self.main.status
         line = header.status(status.text, main.progress, main.writing, self.size.width, look="")

@@ -289,34 +289,47 @@ class StoreScreen(LeftOnce[ScreenResultType]):
     reads: Reads
     writes: Writes
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._failures: dict[str, BrowseError] = {}
+        """The errors of groups whose last coroutine failed."""
+
     def failed(self, error: BrowseError) -> None:
         """Show an error in the status line."""
+        raise NotImplementedError
+
+    def recovered(self, error: BrowseError) -> None:
+        """Remove an error from the status line: the next coroutine of its group was successful."""
         raise NotImplementedError
 
     def start(
         self, group: str, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
     ) -> Worker[None]:
         """Run a coroutine instead of the one that was started for this group before; an error is
-        shown in the status line."""
-        job = partial(self._reporting, work, *args, **kwargs)
+        shown in the status line until another one of the group is successful."""
+        job = partial(self._reporting, group, work, *args, **kwargs)
         return self.run_worker(job, group=group, exclusive=True)
 
     def start_write(
         self, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
     ) -> Worker[None]:
         """Run a coroutine that writes; another one does not replace it."""
-        return self.run_worker(partial(self._reporting, work, *args, **kwargs), group="write")
+        job = partial(self._reporting, "write", work, *args, **kwargs)
+        return self.run_worker(job, group="write")
 
     def cancel(self, group: str) -> None:
         """Cancel the coroutine of a group, and interrupt what it reads."""
         self.workers.cancel_group(self, group)
 
     async def _reporting(
-        self, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
+        self, group: str, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
     ) -> None:
         try:
             await work(*args, **kwargs)
+            if (error := self._failures.pop(group, None)) is not None:
+                self.recovered(error)
         except BrowseError as error:
+            self._failures[group] = error
             self.failed(error)
         except NoMatches:
             # Textual removes the widgets of a screen before it cancels what the screen has started.

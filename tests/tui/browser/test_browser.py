@@ -88,6 +88,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             await browser.press("f5")
             model = browser.screen.transcript.model
             assert model.conversation.root_id == row.conversation.root_id
+            assert "locked" not in browser.status
             writer.execute("BEGIN EXCLUSIVE")
             await browser.search("auth")
             assert "is locked by another process" in " ".join(browser.status.split())

@@ -7,7 +7,7 @@ from builders import T0
 from compressed import case, store_of
 from planting import planted_app
 from pruning import NOW
-from trashing import add_message, execute, gone_by_hand
+from trashing import add_message, execute, gone_by_hand, opened
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import restore
@@ -249,6 +249,22 @@ async def test_the_title_follows_a_rename(tmp_path, key):
         await browser.follow()
         assert "Quay" in browser.text("#header")
         assert shown.title not in browser.text("#header")
+
+
+async def test_a_lock_is_said_as_long_as_it_holds(path):
+    """On the main screen and one over it."""
+    with opened(path) as writer:
+        writer.execute("PRAGMA journal_mode=DELETE")
+        async with on_store(path, NOW) as browser:
+            browser.app.store.busy_seconds = 0.05
+            for key in ("home", "B"):
+                await browser.press(key)
+                writer.execute("BEGIN EXCLUSIVE")
+                await browser.follow()
+                assert "is locked by another process" in browser.status
+                writer.execute("ROLLBACK")
+                await browser.follow()
+                assert "locked" not in browser.status
 
 
 async def test_the_map_describes_the_tile_that_took_a_place(path):
