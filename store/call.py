@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
 
-from .connection.connect import RemoteCalls, Store
+from .connection.connect import Fingerprint, RemoteCalls, Store
 from .connection.reader import Reader, chunks
 from .errors import QueryInterruptedError, ValueTooLongError
 from .hermes.homes import Location
@@ -124,6 +124,8 @@ class StoreConnection:
         self.remote: RemoteCalls | None = store.remote_calls()
         """Carries out the calls, if the store is elsewhere."""
         self._reader: Reader | None = None
+        self._file: Fingerprint = ()
+        """Device and inode of the file."""
         self._is_interrupted = False
 
     @property
@@ -144,8 +146,13 @@ class StoreConnection:
         return self.remote or self._reader
 
     def begin(self) -> None:
-        """Start another piece of work: clear an interrupt or a time-out."""
+        """Start another piece of work: clear an interrupt or a time-out, and close a file that was
+        replaced, or the old one would be read on."""
         self._is_interrupted = False
+        file = self.source.fingerprint()[:2]
+        if file != self._file:
+            self._file = file
+            self.close()
         if (connection := self._connection) is not None:
             connection.begin()
 

@@ -164,7 +164,7 @@ class MainScreen(PaneMessages):
     # Changes of the state
 
     def watch_catalog(self, before: Catalog, catalog: Catalog) -> None:
-        if self.marks:
+        if self.marks or self.gone_marks:
             self.start("renew-marks", self.edits.renew_marks)
         self.refresh_shown()
         self.family_loader.list_read(before)

@@ -62,14 +62,6 @@ class _Lease:
         self.store = store
         self.idle_since = 0.0
         """By `time.monotonic`."""
-        self._file: tuple[int, ...] = ()
-
-    def check_file(self) -> None:
-        """Close it if the file was replaced: it would go on reading the old one."""
-        file = self.store.source.fingerprint()[:2]
-        if self.store.is_open and file != self._file:
-            self.store.close()
-        self._file = file
 
 
 class Reads:
@@ -132,7 +124,6 @@ class Reads:
             lease.store.begin()
             self._running[cancelled] = lease
         try:
-            lease.check_file()
             return work(lease.store)
         except QueryInterruptedError:
             if not self._is_released or cancelled.is_set():

@@ -315,6 +315,35 @@ async def test_hits_of_a_profile_that_can_be_read_again_come_back(root):
         assert len(browser.screen.results.hits) == 2
 
 
+async def test_marks_of_a_profile_that_can_be_read_again_come_back(root):
+    async with everything_of(root) as browser:
+        marks = browser.screen.marks
+        await browser.press("asterisk")
+        assert len(marks) == 2
+        with damaged(browser, root / "profiles" / "coder" / "state.db"):
+            await reread(browser, 1)
+            assert len(marks) == 1 and "1 marked" in browser.text("#views")
+        await reread(browser, 2)
+        assert [each.title for each in marks.values()] == ["Root chat", "Coder chat"]
+        with damaged(browser, root / "profiles" / "coder" / "state.db"):
+            await reread(browser, 1)
+            await browser.press("asterisk")
+        await reread(browser, 2)
+        assert not marks
+
+
+async def test_a_profile_that_was_replaced_answers_at_once(root):
+    def title(store):
+        return store.conversations_of(["same coder"], T0)[0].title
+
+    async with everything_of(root) as browser:
+        reads = browser.screen.reads
+        assert await reads.run(title) == "Coder chat"
+        fill(root / "other.db", "Another chat", "a lantern", 100)
+        (root / "other.db").replace(root / "profiles" / "coder" / "state.db")
+        assert await reads.run(title) == "Another chat"
+
+
 @pytest.mark.parametrize("key", ["slash", "f2", "B"])
 async def test_another_store_that_is_late_takes_no_key(key, root, monkeypatch):
     """What is typed meanwhile must not act there."""

@@ -140,15 +140,18 @@ class MarksAndUndo:
             await self.renew_marks()
 
     async def renew_marks(self) -> None:
-        """Keep what is marked as it is now, without what is gone."""
-        main, roots = self._main, list(self._main.marks)
+        """Keep what is marked as it is now; what is gone is marked again when it is there again."""
+        main = self._main
+        marks, gone = main.marks, main.gone_marks
+        roots = [*marks, *gone]
         there = map(main.catalog.conversation, filter(main.catalog.is_root, roots))
         present = await main.call(partial(self._by_root, there))
-        for root in main.marks.keys() & roots:
-            if root in present:
-                main.marks[root] = present[root]
-            else:
-                del main.marks[root]
+        for root in roots:
+            if root in present and (root in marks or root in gone):  # not unmarked meanwhile
+                marks[root] = present[root]
+                gone.discard(root)
+            elif marks.pop(root, None) is not None:
+                gone.add(root)
         main.redraw_marks()
 
     def _by_root(self, conversations: Iterable[Conversation]) -> dict[str, Conversation]:
@@ -156,6 +159,7 @@ class MarksAndUndo:
 
     def clear(self) -> None:
         self._main.marks.clear()
+        self._main.gone_marks.clear()
         self._forget_range()
         self._main.redraw_marks()
 
