@@ -21,7 +21,7 @@ from hermes_browse.store.wording import _
 from ..settings.keys import Command, final_keys
 from ..terminal import clipboard
 from ..text.styled import Line
-from ..work.jobs import LeftOnce
+from ..work.left_once import LeftOnce
 from .bindings import BoundKeys, key_names
 from .lines import LinesView, TextBox
 

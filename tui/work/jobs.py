@@ -11,13 +11,10 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
-from textual.await_complete import AwaitComplete
 from textual.css.query import NoMatches
-from textual.reactive import Reactive
-from textual.screen import Screen, ScreenResultType
-from textual.widget import Widget
+from textual.screen import ScreenResultType
 from textual.worker import Worker
 
 from hermes_browse.store.api import OpenStore
@@ -25,7 +22,7 @@ from hermes_browse.store.errors import BrowseError, QueryInterruptedError
 from hermes_browse.store.wording import _
 
 from ..terminal.logfile import log_expected, unexpected
-from ..terminal.textual_private import NarrowCompositor
+from .left_once import LeftOnce
 
 Result = TypeVar("Result")
 Given = ParamSpec("Given")
@@ -250,24 +247,6 @@ class Writes:
         self._thread.shutdown(wait=False, cancel_futures=True)
         # A job that is cancelled before it began is never done for `wait`.
         wait([job for job in self._jobs if not job.cancelled()], _WRITING_SECONDS)
-
-
-class LeftOnce(Screen[ScreenResultType]):
-    """A screen or a card that is left once.
-
-    Each click of a double click may choose something, and Textual would leave the screen below at
-    the second one.
-    """
-
-    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
-    """Without a repaint: Textual would draw the whole screen again, and not what has changed."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._compositor = NarrowCompositor()
-
-    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        return super().dismiss(result) if self.is_active else AwaitComplete()
 
 
 class StoreScreen(LeftOnce[ScreenResultType]):

@@ -1,0 +1,30 @@
+"""The base class of all screens and cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.await_complete import AwaitComplete
+from textual.reactive import Reactive
+from textual.screen import Screen, ScreenResultType
+from textual.widget import Widget
+
+from ..terminal.textual_private import NarrowCompositor
+
+
+class LeftOnce(Screen[ScreenResultType]):
+    """A screen or a card that is left once.
+
+    Each click of a double click may choose something, and Textual would leave the screen below at
+    the second one.
+    """
+
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """Without a repaint: Textual would draw the whole screen again, and not what has changed."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._compositor = NarrowCompositor()
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.is_active else AwaitComplete()
