@@ -35,7 +35,7 @@ from ..widgets.list_rows import Columns, FixedRows, ListRow, NoteRow
 from ..work.jobs import StoreScreen
 
 _SAID = ("status", "progress", "writing")
-"""What the main screen says in its status line."""
+"""What the main screen says in its status line, but for what is of its transcript."""
 
 
 class SubScreen(BoundKeys, StoreScreen[None]):
@@ -65,6 +65,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.main = main
         self.reads, self.writes = main.reads, main.writes
         self._has_message = self._is_away = False
+        self._about = ""
+        """Describes the row under the cursor."""
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -131,21 +133,26 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def _main_said(self) -> None:
         main, status = self.main, self.main.status
-        line = header.status(status.text, main.progress, main.writing, self.size.width, look="")
-        self._tell(header.status(status.text, look="$error") if status.is_failure else line)
+        if status.is_failure:
+            self.say(status.text, look="$error")
+            return
+        said = status.text if not status.is_of_page else ""
+        text, look = (said, "") if said else (self._about, "dim")
+        line = header.status(text, main.progress, main.writing, self.size.width, look=look)
+        self._tell(line, is_message=bool(said or main.progress))
 
     def _catalog_read(self) -> None:
         if self.is_whole and not self._is_away:
             self.catalog_changed()
 
-    def _tell(self, content: Content) -> None:
+    def _tell(self, content: Content, *, is_message: bool) -> None:
         if self.is_whole:
-            self._has_message = str(content) not in ("", self.main.writing)
+            self._has_message = is_message
             self.line("status").update(content)
 
     def say(self, text: str, *, look: str = "dim") -> None:
         """Show a sentence in the status line."""
-        self._tell(header.status(text, look=look))
+        self._tell(header.status(text, look=look), is_message=bool(text))
 
     def answer(self, text: str) -> None:
         self.say(text, look="")
@@ -153,9 +160,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def describe(self, text: str, *, by_hand: bool) -> None:
         """Describe the row under the cursor in the status line; a message stays if the cursor was
         not moved by hand."""
+        self._about = text
         if by_hand or not self._has_message:
-            self.say(text)
-            self._has_message = False
+            self._tell(header.status(text), is_message=False)
 
     @property
     def is_whole(self) -> bool:

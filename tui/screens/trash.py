@@ -101,7 +101,14 @@ class TrashScreen(ListScreen):
 
     def _targets(self) -> list[Bundle]:
         marked = [each for each in self._bundles if each.name in self._marked]
-        return marked or ([self._current.bundle] if self._current is not None else [])
+        return marked or self._here()
+
+    def _here(self) -> list[Bundle]:
+        """Return the bundle under the cursor; say so if there is none."""
+        if self._current is not None:
+            return [self._current.bundle]
+        self.say(_("no deletion here"))
+        return []
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         self._show_contents()
@@ -126,8 +133,8 @@ class TrashScreen(ListScreen):
 
     def action_mark(self) -> None:
         """Mark or unmark the current bundle."""
-        if self._current is not None:
-            self._marked ^= {self._current.bundle.name}
+        for bundle in self._here():
+            self._marked ^= {bundle.name}
             self._show()
             self.rows.action_move(1)
 
@@ -180,10 +187,9 @@ class TrashScreen(ListScreen):
 
     def action_check(self) -> None:
         """Verify the checksum of a bundle."""
-        if self._current is not None:
-            name = self._current.bundle.name
-            self.say(_("reading {name} …", name=name))
-            self.start("check", self._check, name)
+        for bundle in self._here():
+            self.say(_("reading {name} …", name=bundle.name))
+            self.start("check", self._check, bundle.name)
 
     async def _check(self, name: str) -> None:
         folder = trash_folder(self.main.location)

@@ -8,6 +8,7 @@ from compressed import case, store_of
 from planting import planted_app
 from pruning import NOW
 from trashing import add_message, execute, gone_by_hand, opened
+from writing import small_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import restore
@@ -265,6 +266,29 @@ async def test_a_lock_is_said_as_long_as_it_holds(path):
                 writer.execute("ROLLBACK")
                 await browser.follow()
                 assert "locked" not in browser.status
+
+
+async def test_what_is_new_in_the_transcript_is_not_said_over_it(path):
+    """`G` does something else there; the row is described."""
+    async with on_store(path, NOW) as browser:
+        await browser.press("P")
+        described = browser.status
+        browser.screen.say_of_page("1 new · G to the end")
+        await browser.settle()
+        assert browser.status.startswith(described) and "G to" not in browser.status
+
+
+async def test_keys_that_find_nothing_to_act_on_say_so(tmp_path):
+    path = small_store(tmp_path / "state.db")
+    gone_by_hand(path, "a", "b")
+    async with on_store(path, NOW) as browser:
+        for screen, keys in (("X", "cDr "), ("W", "fb")):
+            await browser.press(screen)
+            for key in keys:
+                browser.app.screen.say("")
+                await browser.press("space" if key == " " else key)
+                assert " here" in browser.status, key
+            await browser.press("escape")
 
 
 async def test_the_map_describes_the_tile_that_took_a_place(path):

@@ -159,15 +159,22 @@ class RetentionScreen(ListScreen):
         if self.is_whole:
             self.axis.show(self.axis.axis, self._at_row)
 
+    def _target(self) -> Conversation | None:
+        """Return the conversation under the cursor; say so if there is none."""
+        if self._row is not None:
+            return self._row.conversation
+        self.say(_("no conversation here"))
+        return None
+
     def action_pin(self) -> None:
         """Pin the conversation, so that Hermes keeps it."""
-        if self._row is not None:
-            self.main.edits.pin_these([self._row.conversation])
+        if (conversation := self._target()) is not None:
+            self.main.edits.pin_these([conversation])
 
     def action_bundle(self) -> None:
         """Put a copy of the conversation into the trash."""
-        if self._row is not None:
-            self.main.start_write(_copy_to_trash, self.main, self._row.conversation.id)
+        if (conversation := self._target()) is not None:
+            self.main.start_write(_copy_to_trash, self.main, conversation.id)
 
 
 async def _copy_to_trash(context: Context, session_id: str) -> None:
