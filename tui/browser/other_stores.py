@@ -31,7 +31,6 @@ from ..text.styled import Span
 from ..widgets.list_rows import ListRow
 from ..work.application import Arrival
 from .list.list_model import FirstPage
-from .list.rows import HitRow
 from .main import MainScreen, OtherScreen
 from .panes import Panes
 from .switching import reason_of
@@ -143,13 +142,13 @@ class PlacesScreen(OtherScreen):
             self.about = formats.joined(_("Enter asks it again"), more, one_line(remedy, 300))
 
     def open_there(self) -> None:
-        """Open the current conversation, at the hit under the cursor, in its own place."""
-        conversation, row = self.current, self.rows.current
+        """Open the current conversation, at the current message or hit, in its own place."""
+        conversation = self.current
         place = self._merged.place(conversation.root_id) if conversation is not None else None
         if conversation is None or place is None:
             return
         own = place.keys.with_own_ids(conversation)
-        message = row.hit.message_id if isinstance(row, HitRow) else self.message_id
+        message = self.message_id or self.shown.message_id
         own_message = place.keys.with_own_ids(message) if message is not None else None
         self.switching.to_place(place, Arrival(own, own_message))
 

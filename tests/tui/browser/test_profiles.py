@@ -18,7 +18,7 @@ from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.other_stores import AwayRow, PlacesScreen
 from hermes_browse.tui.browser.preflight import PreflightCard
-from hermes_browse.tui.browser.switching import ProfilesCard
+from hermes_browse.tui.browser.switching import ProfilesCard, Switching
 
 
 def fill(path, title, said, age):
@@ -313,6 +313,27 @@ async def test_hits_of_a_profile_that_can_be_read_again_come_back(root):
             assert "without broken, coder" in browser.text("#header")
         await reread(browser, 2)
         assert len(browser.screen.results.hits) == 2
+
+
+async def test_what_is_opened_there_is_what_is_shown(root, monkeypatch):
+    """At its hit; and not at that of the list when the tree has led to another conversation."""
+    asked = []
+    monkeypatch.setattr(Switching, "to_place", lambda self, place, there: asked.append(there))
+    async with everything_of(root) as browser:
+        await browser.search("lighthouse coder")
+        rows = enumerate(rows_of(browser))
+        browser.screen.rows.cursor = next(at for at, row in rows if isinstance(row, HitRow))
+        browser.screen.set_focus(browser.screen.rows)
+        row = browser.row
+        assert isinstance(row, HitRow) and row.conversation is not None
+        await browser.press("o")
+        roots = browser.screen.catalog.order()
+        other = next(root for root in roots if root != row.conversation.root_id)
+        browser.screen.open(browser.screen.catalog.conversation(other))
+        await browser.press("o")
+    hit, another = asked
+    assert hit.conversation.title == row.conversation.title and hit.message_id is not None
+    assert another.conversation.title != row.conversation.title and another.message_id is None
 
 
 async def test_marks_of_a_profile_that_can_be_read_again_come_back(root):
