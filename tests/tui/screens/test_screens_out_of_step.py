@@ -1,6 +1,8 @@
 """Screens and cards whose answers come late, or over a store that changes meanwhile: keys act on what
 is shown, and what is shown and said is of the store as it is."""
 
+import threading
+
 import pytest
 from browsing import HeldAnswers, browsing, go_to, on_demo, on_store, rows_of
 from builders import T0
@@ -17,6 +19,9 @@ from hermes_browse.store.places import id_of
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.screens.changes import FileRow
 from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.screens.insights import adding_up
+from hermes_browse.tui.screens.insights.chart import BarPlot, Chosen
+from hermes_browse.tui.screens.insights.screen import GROUPINGS
 from hermes_browse.tui.screens.run import RunScreen
 from hermes_browse.tui.screens.since import SinceRow
 
@@ -266,6 +271,28 @@ async def test_a_lock_is_said_as_long_as_it_holds(path):
                 writer.execute("ROLLBACK")
                 await browser.follow()
                 assert "locked" not in browser.status
+
+
+async def test_a_column_is_chosen_while_another_grouping_is_added_up(tmp_path, monkeypatch):
+    """It is that of the chart that is shown."""
+    started = threading.Event()
+
+    def wait(facts, question, now):
+        assert started.wait(60.0)
+        return add_up(facts, question, now)
+
+    add_up = adding_up._add_up
+    async with on_demo(tmp_path) as browser:
+        await browser.press("I")
+        screen = browser.app.screen
+        monkeypatch.setattr(adding_up, "_add_up", wait)
+        week = next(number for number, by in enumerate(GROUPINGS, 1) if by == "hour")
+        await browser.send(str(week))
+        key = screen.rows.source.row(2).group.key
+        screen.query_one(BarPlot).post_message(Chosen(key))
+        await browser.drain()
+        assert screen.rows.current.group.key == key
+        started.set()
 
 
 async def test_what_is_new_in_the_transcript_is_not_said_over_it(path):

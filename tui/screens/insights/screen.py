@@ -90,8 +90,13 @@ class InsightsScreen(SubScreen):
         self.sums.stop()
 
     @property
+    def _by(self) -> str:
+        """What is shown is grouped by this; another answer may be on its way."""
+        return self.grouped.by if self.grouped is not None else self.question.by
+
+    @property
     def metric(self) -> str:
-        return self._metrics.get(self.question.by) or self._metrics.get("") or self._natural
+        return self._metrics.get(self._by) or self._metrics.get("") or self._natural
 
     @property
     def _row(self) -> GroupRow | None:
@@ -154,7 +159,7 @@ class InsightsScreen(SubScreen):
 
     def names_read(self) -> None:
         super().names_read()
-        if self.question.by == "conversation" and self.behind is None:
+        if self._by == "conversation" and self.behind is None:
             self._show_table()
 
     def heads_shown(self) -> None:
@@ -212,7 +217,7 @@ class InsightsScreen(SubScreen):
             self._go_to(event.key)
 
     def _go_to(self, key: str) -> None:
-        by = self.question.by
+        by = self._by
         index = self.rows.source.index_of(f"g{by} {key}")
         if index is not None:
             self.rows.cursor = index
@@ -265,7 +270,7 @@ class InsightsScreen(SubScreen):
         self.say(_(STACKS[self.question.stack]))
 
     def action_metric(self) -> None:
-        by = self.question.by
+        by = self._by
         own = by if by in self._metrics else ""
         self._metrics[own] = following(TOOL_METRICS if by == TOOL else METRICS, self.metric)
         self.behind = None
