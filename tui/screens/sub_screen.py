@@ -297,7 +297,16 @@ class ListScreen(SubScreen):
 
     def catalog_changed(self) -> None:
         """Read it again."""
-        self.start("rows", self.read_rows)
+        self.start("rows", self._read_rows)
+
+    async def _read_rows(self) -> None:
+        """Read it; what cannot be read is not being looked for any more."""
+        try:
+            await self.read_rows()
+        except BrowseError as error:
+            if isinstance(self.rows.current, NoteRow):
+                self.rows.show(FixedRows([NoteRow(one_line(error.sentence))]))
+            raise
 
     async def read_rows(self) -> None:
         """Read and show what there is to tell."""

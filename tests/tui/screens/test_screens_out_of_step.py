@@ -63,6 +63,16 @@ async def test_a_conversation_that_is_gone_is_not_called_uncompressed(compressed
     assert "another program deleted it" in compressed.text("#compactions")
 
 
+@pytest.mark.parametrize("key", ["B", "F"])
+async def test_nothing_is_looked_for_of_a_conversation_that_is_gone(path, key):
+    async with on_store(path, NOW) as browser:
+        await go_to(browser, "old")
+        gone_by_hand(path, "old")
+        await browser.press(key)
+        (row,) = rows_of(browser)
+        assert row.text == browser.status == "There is no session old in this store."
+
+
 async def test_compactions_that_go_while_one_is_read(compressed, answers):
     shown = compressed.screen.current
     answers.hold("sides")
