@@ -296,7 +296,9 @@ class StoreScreen(LeftOnce[ScreenResultType]):
     ) -> None:
         try:
             await work(*args, **kwargs)
-            if (error := self._failures.pop(group, None)) is not None:
+            error = self._failures.pop(group, None)
+            others = map(str, self._failures.values())
+            if error is not None and str(error) not in others:  # else it holds of another group
                 self.recovered(error)
         except BrowseError as error:
             self._failures[group] = error

@@ -211,6 +211,25 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(app, vps
 
 
 @pytest.mark.slow
+async def test_a_host_that_goes_away_while_a_transcript_of_it_is_read(app, vps, nas):
+    """That is said, and the keys go to the list: another conversation is shown then."""
+    async with everything(app) as browser:
+        await until_listed(browser, "Chat v3@vps")
+        await browser.settle()
+        vps.gate.clear()
+        rows = browser.screen.rows
+        rows.cursor = names(browser).index("Chat v3@vps")
+        await browser.send("tab")
+        await browser.wait_until(lambda: browser.screen.transcript.model is None)
+        vps.fail("host-lost", since=NOW + 60)
+        vps.gate.set()
+        await browser.wait_until(lambda: bool(lines(browser)))
+        await browser.settle()
+        assert "@vps: away since 20:27: the connection was lost" in browser.status
+        assert rows.has_focus
+
+
+@pytest.mark.slow
 async def test_enter_asks_a_host_again_that_is_away(app, vps, nas):
     """Without waiting for the next time."""
     nas.fail(since=NOW)

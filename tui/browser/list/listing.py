@@ -223,14 +223,14 @@ class Listing:
     def _leave_what_is_gone(self, catalog: Catalog, touched: frozenset[str]) -> None:
         """Give the keys to the list if what is being read is no longer there: the row that takes
         its place is shown then, and must not be taken for it."""
-        main, model = self._main, self._main.transcript.model
-        if model is None or not catalog.exact:
+        main, conversation = self._main, self._main.current
+        if conversation is None or not catalog.exact:
             return
-        ids = model.conversation.session_ids
+        ids = conversation.session_ids
         is_gone = touched.isdisjoint(ids) and catalog.sessions.keys().isdisjoint(ids)
         if is_gone and main.focused in (main.transcript, main.lineage):
             main.set_focus(main.rows)
-            main.warn(main.why_gone(model.conversation))
+            main.warn(main.why_gone(conversation))
 
     def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
         """Rebuild the rows from the current catalog.
