@@ -164,7 +164,7 @@ async def test_what_is_in_files_there_is_named_with_its_command(browser, machine
 
 @pytest.mark.slow
 async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(browser, machine, monkeypatch):
-    """What is on screen stays, a sentence says why nothing more comes, and the list goes on when it
+    """The list stays, a sentence says why nothing more comes, and list and transcript go on when it
     is there again."""
     monkeypatch.setattr("hermes_browse.store.hosts.link.POLL_SECONDS", 0.1)
     monkeypatch.setattr("hermes_browse.store.hosts.link.RETRY_SECONDS", 0.1)
@@ -173,10 +173,13 @@ async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(browser, mac
     machine.stop()
     await browser.wait_until(lambda: "vps: " in browser.status)
     assert len(screen.rows) == rows
+    await browser.press("down")
+    assert screen.transcript.model is None
     title = "UPDATE sessions SET title = 'while it was away' WHERE id = ?"
     execute(machine.home / "state.db", title, _tip(browser))
     machine.start()
     await browser.wait_until(lambda: "while it was away" in browser.text("#list"))
+    await browser.wait_until(lambda: screen.transcript.model is not None)
 
 
 @pytest.mark.slow
