@@ -147,8 +147,9 @@ def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
 
 
 def relative(path: str, directory: str) -> str:
-    """Return a path relative to a directory if it lies below that, else the whole path."""
-    return path.removeprefix(directory.rstrip("/") + "/")
+    """Return a path relative to a directory if it lies below that, else the whole path, also where
+    the directory is not known."""
+    return path.removeprefix(directory.rstrip("/") + "/") if directory else path
 
 
 def file_change(path: str, file: TrackedFile, directory: str, own: Collection[str]) -> FileChange:

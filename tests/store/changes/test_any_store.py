@@ -44,8 +44,9 @@ def test_every_session_can_be_asked(which, tmp_path):
     ],
 )
 def test_a_path_outside_of_the_directory_is_shown_whole(path, shown):
-    """Without its slash it would look like one inside."""
+    """Without its slash it would look like one inside; so would all where it is not known."""
     assert relative(path, "/work/site/") == relative(path, "/work/site") == shown
+    assert relative(path, "") == path
 
 
 def test_a_name_that_json_escapes(tmp_path):
