@@ -11,7 +11,7 @@ from rich.style import Style
 from textual import events
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import BrowseError, NotFoundError
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Node, Relation
 from hermes_browse.store.text import one_line
@@ -278,8 +278,10 @@ class FamilyLoader:
                 lambda store: read_family(store, tip, main.clock()),
                 partial(self._clear_unless, tip),
             )
-        except BrowseError:
+        except BrowseError as error:
             self._tip, main.family = "", None
+            if isinstance(error, NotFoundError):  # it was deleted, as the list will show
+                return
             raise
         self.find_losses()
         if main.catalog is not catalog:  # the list was read meanwhile

@@ -11,6 +11,7 @@ from browsing import (
 )
 from builders import T0, make_store
 from rich.cells import cell_len
+from trashing import gone_by_hand
 
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Lineage, ResumeTarget
@@ -44,6 +45,18 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
         browser.screen.family_loader.list_read(Catalog(()))  # as if all of it were new
         await browser.settle()
         assert browser.screen.lineage.entry == entry and _lines(browser) == before
+
+
+async def test_a_conversation_that_was_deleted_has_no_tree(tmp_path):
+    """That is no error: it would take the place of what the delete answered."""
+    async with on_demo(tmp_path) as browser:
+        screen = browser.screen
+        assert screen.current is not None
+        gone_by_hand(browser.app.store.path, *screen.current.session_ids)
+        screen.say("1 conversation moved to the trash")
+        screen.family_loader.list_read(Catalog(()))  # as if all of it were new
+        await browser.wait_until(lambda: screen.family is None)
+        assert screen.status.text == "1 conversation moved to the trash"
 
 
 @pytest.mark.slow
