@@ -157,23 +157,25 @@ def clean_up(
         Progress(stopped, report), lambda plan: plan.messages, spares=True
     )
 
-    def carry_out(before: Sequence[DeletePlan]) -> tuple[Deleted | None, BrowseError | None]:
-        """Delete by a new plan; by another one if that was overtaken while it was copied, and was
-        not the same as the one `before`."""
+    def carry_out() -> tuple[Deleted | None, BrowseError | None]:
+        """Plan anew and delete; again if another program changed something during the copy, as long
+        as the plan is another one than before."""
         nonlocal spared
-        with store.reader() as reader:
-            plans, spared = _plans(reader, expected, now)
-            try:
-                if plans:
+        before: Sequence[DeletePlan] = ()
+        while True:
+            with store.reader() as reader:
+                plans, spared = _plans(reader, expected, now)
+                if not plans:
+                    return None, None
+                try:
                     return delete_portions(store, plans, portions, trash, now, sessions_folder)
-                return None, None
-            except ChangedMeanwhileError:
-                if plans == before:
-                    raise
-        return carry_out(plans)
+                except ChangedMeanwhileError:
+                    if plans == before:
+                        raise
+            before = plans
 
     try:
-        deleted, error = carry_out(())
+        deleted, error = carry_out()
     except BrowseError as failed:
         deleted, error = None, failed
     if isinstance(error, QueryInterruptedError) and stopped():
