@@ -49,7 +49,7 @@ def test_files_of_ours(put, tmp_path):
 
 
 def test_the_language(put):
-    """LooksWidget for before anything is printed."""
+    """Looked for before anything is printed."""
     put(config_path())
     assert chosen_language()
 

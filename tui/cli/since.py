@@ -44,16 +44,17 @@ class SinceCommand(ManyStoresCommand[Since]):
         return ""
 
     def ask(self, store: OpenStore, now: float) -> Since:
-        after, unkept = self._after(now), ""
+        after = self._after(now)
+        notes: list[str] = []
         try:
             if after is None:
                 store.begin_marks(now)
         except RefusedError:
             pass  # a machine that may only be read keeps no marks
         except NotesError as error:  # nothing is new where they cannot be begun
-            unkept = str(error)
+            notes.append(str(error))
         found = store.since(store.catalog(now), now, after)
-        return found._replace(notes=(unkept, *found.notes))
+        return found._replace(notes=(*notes, *found.notes))
 
     def _after(self, now: float) -> float | None:
         after = self.given.after
@@ -62,7 +63,7 @@ class SinceCommand(ManyStoresCommand[Since]):
     def report(self, answers: Answers[Since]) -> None:
         rows = [_PlacedItem(place, item) for place, found in answers.placed for item in found.items]
         rows.sort(key=lambda row: order(row.item))
-        note(*filter(None, dict.fromkeys(text for found in answers.values for text in found.notes)))
+        note(*dict.fromkeys(text for found in answers.values for text in found.notes))
         since = min((found.since for found in answers.values), default=None)
         if self.given.json:
             lanes = {

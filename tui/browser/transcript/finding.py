@@ -62,7 +62,7 @@ def scan(
     """
     ids = [row.id for row in rows]
     unread = [each for each in ids if each not in model.messages]
-    # LooksWidget for after the unread ones: one that is read meanwhile is then looked through twice.
+    # Looked for after the unread ones: one that is read meanwhile is then looked through twice.
     messages = [model.messages[each] for each in ids if each in model.messages]
     if unread:
         messages += read_messages(store, model, unread)

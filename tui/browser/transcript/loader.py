@@ -136,8 +136,9 @@ class TranscriptLoader:
         """Whether the transcript shows the recap instead of the conversation."""
         self._opening: Opening | None = None
         """What is about to be shown, or could not be read."""
-        self._was_away = False
-        """It could not be read because the store was busy, or its host away."""
+        self._is_retried = False
+        """It could not be read because the store was busy, or its host away: it is read again with
+        the list."""
         self._changes = 0
         """How often the store may have changed."""
         self._follower: Worker[None] | None = None
@@ -175,7 +176,7 @@ class TranscriptLoader:
     def _leave(self) -> None:
         """Leave the page, and cancel what is about to be shown."""
         self._main.say_of_page("")
-        self._opening, self._was_away = None, False
+        self._opening, self._is_retried = None, False
         self._main.cancel("transcript")
 
     def _show(self, model: TranscriptModel | None, **where: Any) -> None:
@@ -206,7 +207,7 @@ class TranscriptLoader:
         try:
             model, begin, layouts = await main.read_at_rest(read, partial(self._show, None))
         except BrowseError as error:
-            self._was_away = isinstance(error, StoreBusyError | HostError)
+            self._is_retried = isinstance(error, StoreBusyError | HostError)
             raise
         self._opening = None
         page.add(layouts)
@@ -247,7 +248,7 @@ class TranscriptLoader:
         """Show a new title or segment of the current conversation, or retry reading it."""
         current, model = self._main.current, self._main.transcript.model
         wanted = self._opening or model
-        if self._opening is not None and self._was_away:
+        if self._opening is not None and self._is_retried:
             self._open(self._opening)
         elif current is None:
             return

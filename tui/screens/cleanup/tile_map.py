@@ -141,8 +141,8 @@ class TileMap(Picture, can_focus=True):
     """Index of the tile under the cursor."""
 
     class Highlighted(Message):
-        """The cursor is on another tile, or this is told of otherwise; `by_hand` if it was moved
-        there."""
+        """Another tile is to be described: the cursor was moved there `by_hand`, or the tiles have
+        changed under it."""
 
         def __init__(self, *, by_hand: bool) -> None:
             super().__init__()
