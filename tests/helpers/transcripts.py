@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import (
@@ -31,13 +29,10 @@ from hermes_browse.tui.text.styled import Line, line_text
 START = 1_700_000_000.0
 
 
-_SHEET = Path(str(hermes_browse.styles.__file__)).parent / "looks.tcss"
-
-
 class LooksApp(App[None]):
-    """An application with the looks of the browser."""
+    """An application with the style sheets of the browser."""
 
-    CSS = _SHEET.read_text()
+    CSS_PATH = [*BrowseApp.CSS_PATH]
     COMPONENT_CLASSES: ClassVar[set[str]] = BrowseApp.COMPONENT_CLASSES
 
 
