@@ -132,7 +132,8 @@ class LongView(LooksWidget, ScrollView, inherit_bindings=False):
     """
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
-    """Columns and lines of the whole content."""
+    """Lines of the whole content. With its columns it would change whenever those of the view do, and
+    a view that is as high as its content would be laid out twice."""
 
     def watch_virtual_size(self, size: Size) -> None:
         if self.styles.is_auto_height:
@@ -184,7 +185,7 @@ class LinesView(LongView, can_focus=True):
         width = max(self.scrollable_content_region.width, 8)
         paragraphs = chain.from_iterable(self._paragraphs(line, width) for line in self._lines)
         self._wrapped = TextLayout(paragraphs, width).lines
-        self.virtual_size = Size(width, len(self._wrapped))
+        self.virtual_size = Size(1, len(self._wrapped))
         self.refresh()
 
     def _paragraphs(self, line: Line, width: int) -> list[Paragraph]:

@@ -11,6 +11,7 @@ from browsing import (
 )
 from builders import T0, make_store
 from rich.cells import cell_len
+from textual.screen import Screen
 from trashing import gone_by_hand
 
 from hermes_browse.store.sessions.catalog import Catalog
@@ -57,6 +58,19 @@ async def test_a_conversation_that_was_deleted_has_no_tree(tmp_path):
         screen.family_loader.list_read(Catalog(()))  # as if all of it were new
         await browser.wait_until(lambda: screen.family is None)
         assert screen.status.text == "1 conversation moved to the trash"
+
+
+async def test_moving_on_without_a_tree_lays_nothing_out(tmp_path, monkeypatch):
+    """The tree is hidden with the first key; a change of its width alone asks for no layout."""
+    layouts = []
+    async with on_demo(tmp_path) as browser:
+        assert "-family" in browser.screen.lineage.classes
+        await browser.press("j")
+        monkeypatch.setattr(
+            Screen, "_refresh_layout", lambda screen, **scrolled: layouts.append(scrolled)
+        )
+        await browser.press("j", "j")
+        assert not layouts and "-family" not in browser.screen.lineage.classes
 
 
 @pytest.mark.slow

@@ -147,7 +147,7 @@ class ConversationList(LongView, can_focus=True):
             index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self.source, self._now, self._drawn = source, None, (-1, -1)
         index += self._is_head(index)
-        self.virtual_size = Size(self.scrollable_content_region.width, len(source))
+        self.virtual_size = Size(1, len(source))
         self.set_reactive(ConversationList.cursor, index)
         offset = self.scroll_offset.y
         if top or (offset == 0 and index < self.size.height):
@@ -197,7 +197,6 @@ class ConversationList(LongView, can_focus=True):
             self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self.source))
         self._scroll_to_cursor()
 
     def _look_over(self, name: str, under: str) -> Style:
