@@ -15,11 +15,7 @@ says what was found.
 
 from __future__ import annotations
 
-import itertools
-import os
-import random
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -41,7 +37,6 @@ from ..errors import (
     BrowseError,
     RefusedError,
     StoreBusyError,
-    StoreUnreadableError,
     WriteFailedError,
     WriteInDoubtError,
     WriteUnverifiedError,
@@ -52,7 +47,7 @@ from .guards import Needs, check_version, check_writable
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
 _ATTEMPT = 0.2
-_PAUSES = (0.02, 0.15)  # as Hermes sleeps between its own attempts (0.13 to 0.22)
+"""Seconds that SQLite itself waits, of these."""
 _AS_READING = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
 """Result codes reported with the sentences of a failed read."""
 _OTHER = SqliteFailure(
@@ -95,7 +90,7 @@ class Writer:
 
     def __init__(self, store: Store, reader: Reader, connection: sqlite3.Connection) -> None:
         self._store, self._connection = store, connection
-        self._identity = file_identity(store.path)
+        self._identity = store.check()
         self._cookie = reader.value("PRAGMA schema_version")
         self.reader = reader
         """A connection that only reads, and sees what was committed."""
@@ -117,7 +112,7 @@ class Writer:
         """Run an INSERT, UPDATE or DELETE; return how many rows it changed by itself, without
         triggers and cascades."""
         with _failing(self._store.path):
-            return max(0, self._connection.execute(sql, parameters).rowcount)
+            return self._connection.execute(sql, parameters).rowcount
 
     def version(self) -> object:
         """Return a number that changes when another process commits."""
@@ -151,19 +146,12 @@ class Writer:
     def _begin(self) -> None:
         """Take the write lock in short attempts: during one long wait, all other writers would get
         ahead."""
-        deadline = time.monotonic() + PATIENCE
         self._wait(_ATTEMPT)
-        for attempt in itertools.count():
-            try:
-                self.execute("BEGIN IMMEDIATE")
-                break
-            except StoreBusyError:
-                if attempt == 0:
-                    self._store.on_wait()
-                pause = random.uniform(*_PAUSES)
-                if time.monotonic() + pause >= deadline:
-                    raise
-                time.sleep(pause)
+        try:
+            self.execute("BEGIN IMMEDIATE")
+        except StoreBusyError:
+            self._store.on_wait()
+            self.rows("BEGIN IMMEDIATE")
         # The lock is held. In DELETE mode the commit still waits for readers and admits no new ones
         # meanwhile.
         self._wait(PATIENCE)
@@ -176,7 +164,7 @@ class Writer:
         """Check that file and tables are still those that the guards have checked; read again what
         rows say of the schema, because SQLite's number for the tables does not change with them."""
         path, changed = self._store.path, ""
-        if file_identity(path) != self._identity:
+        if self._store.check() != self._identity:
             changed = _("{path} was replaced by another file meanwhile.", path=path)
         elif self.rows("PRAGMA schema_version")[0][0] != self._cookie:
             changed = _(
@@ -217,7 +205,7 @@ class Writer:
     def _verify(self, verify: Callable[[Reader], None]) -> None:
         path = self._store.path
         try:
-            if file_identity(path) != self._identity:
+            if self._store.check() != self._identity:
                 raise WriteUnverifiedError(
                     _("{path} was replaced by another file while it was written to.", path=path),
                     remedy=_("Check whether it has the change."),
@@ -242,15 +230,9 @@ def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterato
     Raises:
         RefusedError: It is not safe to write to this store; nothing was changed.
     """
-    if store.remote_calls() is not None:
-        raise RefusedError(
-            _("{path} is changed by the hermes-browse of its own machine only.", path=store.path)
-        )
     with store.reader() as reader:
-        # Opening has read already; now the connection surely holds its lock, however it was opened.
-        reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
         try:
-            check_writable(store, reader, needs)
+            check_writable(store, reader, needs)  # it reads: now this connection holds its lock
             connection = _open_for_writing(store.path, foreign_keys=foreign_keys)
         except BrowseError as error:
             error.is_unchanged = True
@@ -275,24 +257,6 @@ def _finish_rollback(store: Store) -> None:
         if store.journal_path.stat().st_size:
             with closing(_open_for_writing(store.path)) as connection:
                 connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
-
-
-def file_identity(path: Path) -> tuple[int, int]:
-    """Return device and inode of a file; zeros if there is none.
-
-    Raises:
-        StoreUnreadableError: The system does not tell, which says nothing about the file.
-    """
-    try:
-        stat = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return 0, 0
-    except OSError as error:
-        raise StoreUnreadableError(
-            _("{path} cannot be reached: {reason}.", path=path, reason=error.strerror),
-            remedy=_("Check its permissions."),
-        ) from error
-    return stat.st_dev, stat.st_ino
 
 
 def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> sqlite3.Connection:
