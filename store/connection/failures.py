@@ -127,17 +127,26 @@ def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
+def uri_of(path: Path, mode: str) -> str:
+    """Return the URI of a file, with `ro` or `rw`, and perhaps more parameters
+    (https://sqlite.org/uri.html)."""
+    return f"{path.absolute().as_uri()}?mode={mode}"
+
+
 def opened(path: Path, mode: str, patience: float) -> sqlite3.Connection:
     """Open a file that is there; no statement begins a transaction by itself.
 
     Args:
         path: The file.
-        mode: `ro` or `rw`, and perhaps more parameters (https://sqlite.org/uri.html).
+        mode: As of `uri_of`.
         patience: Seconds that a statement waits for other processes.
     """
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(
-        uri, uri=True, isolation_level=None, timeout=patience, check_same_thread=False
+        uri_of(path, mode),
+        uri=True,
+        isolation_level=None,
+        timeout=patience,
+        check_same_thread=False,
     )
     connection.text_factory = decode
     return connection

@@ -99,9 +99,9 @@ class Schema(NamedTuple):
         """Whether Hermes (0.22) has marked its search index as stale, until it has rebuilt it."""
         return "fts_stale" in self.notes
 
-    def session(self, column: str, *, default: str = "NULL") -> str:
-        """Return SQL for a column of `sessions s`, or the default where this file lacks it."""
-        return f"s.{column}" if column in self.session_columns else default
+    def session(self, column: str) -> str:
+        """Return SQL for a column of `sessions s`, NULL where this file lacks it."""
+        return f"s.{column}" if column in self.session_columns else "NULL"
 
     def message(self, column: str) -> str:
         """Return SQL for a column of `messages m`, NULL where this file lacks it."""

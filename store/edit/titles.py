@@ -114,7 +114,7 @@ def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | No
 
 
 def _check_session(tx: Writer, session_id: str) -> None:
-    hidden = tx.schema.session("hidden", default="0")
+    hidden = tx.schema.session("hidden")
     rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
     if not rows:
         raise no_session(session_id)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..amounts import size
 from ..connection.connect import origin_of
-from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
+from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate, uri_of
 from ..connection.reader import DATA_VERSION, Reader, Row, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import first_texts
@@ -36,7 +36,6 @@ from .bundle import (
     TrashError,
     choose,
     record_links,
-    uri_of,
 )
 from .session_files import SessionFile, private, save_files
 from .shelf import MARKS, BundleFate, write_fate
