@@ -20,6 +20,7 @@ from ..text import text_of
 from ..trash.bundle import BundleDamagedError, attach, choose
 from ..trash.tables import (
     CHOSEN,
+    LINK,
     PARENT,
     OwnedRows,
     Table,
@@ -159,18 +160,17 @@ class RestoredRows:
 
     def _cut_missing_parents(self, tx: Writer) -> None:
         """Clear parents that are not in the store, unless they were missing before the delete."""
-        (parent,) = (key for key in self._layout.references_of("sessions") if key.column == PARENT)
-        missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({parent.was_dangling})"
+        missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({LINK.was_dangling})"
         tx.execute(
             f"UPDATE main.sessions AS m SET {PARENT} = NULL WHERE id IN ({CHOSEN}) "
-            f"AND {parent.dangling('m')} AND id NOT IN ({missing})"
+            f"AND {LINK.dangling('m')} AND id NOT IN ({missing})"
         )
 
     def _check_references(self, tx: Writer) -> None:
         """Refuse what leads nowhere now and did not before: foreign keys are off."""
         for owned in self._layout.owned:
             for key in self._layout.references_of(owned.table.name):
-                if key.column != PARENT and tx.rows(
+                if key != LINK and tx.rows(
                     f"SELECT 1 FROM {owned.table.bundle} WHERE {owned.where('b')} "
                     f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
                 ):
