@@ -130,8 +130,6 @@ def undo(store: Store, change: Change) -> Change:
                 raise RefusedError(_("{session} has been changed since.", session=session))
             for holder in title_holders(tx, session, before.get("title")):
                 raise title_taken(before["title"], holder)
-            if before.get("title", "") is None and "title_source" in tx.schema.session_columns:
-                before = {**before, "title_source": None}  # as in Hermes (0.22)
             yield set_columns(tx, session, before)
 
     if not change.rows:

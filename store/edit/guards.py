@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -107,8 +106,6 @@ def _check_file(store: Store, reader: Reader) -> None:
 
 def _file_system(path: Path) -> str:
     """Return the file system type of a file; empty if unknown, as on any system but Linux."""
-    if not sys.platform.startswith("linux"):
-        return ""
     try:
         device = os.stat(path).st_dev
         mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace")
@@ -138,13 +135,12 @@ def check_version(schema: Schema) -> None:
 
 
 def _check_needs(schema: Schema, needs: Needs) -> None:
-    missing = sorted(needs.tables - schema.tables)
-    missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
+    missing = sorted(needs.columns - schema.session_columns)
     if missing:
         raise StoreRefusedError(
             _(
                 "This store has no {name}, which this needs: its Hermes is too old.",
-                name=missing[0],
+                name=f"sessions.{missing[0]}",
             ),
             remedy=_("A newer Hermes adds it when it is started."),
         )
@@ -186,7 +182,7 @@ def check_search_triggers(reader: Reader) -> None:
             raise StoreRefusedError(
                 _(
                     "{what} needs something this SQLite does not have ({said}), and a write must keep it true.",
-                    what=f"{name[:1].upper()}{name[1:]}",
+                    what=name.capitalize(),
                     said=error.__cause__,
                 ),
                 remedy=_("Use Hermes' own commands for this store."),

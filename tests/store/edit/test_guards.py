@@ -124,10 +124,9 @@ def test_a_schema_that_becomes_newer_meanwhile(path, version):
 
 
 def test_what_an_operation_needs(tmp_path):
-    """A table or a column that this Hermes does not have."""
+    """A column that this Hermes does not have."""
     path = make_store(tmp_path / "state.db", "11", [{"id": "a"}])
     refused(path, "no sessions.pinned, .* too old", Needs(columns=frozenset({"pinned"})))
-    refused(path, "no system_prompts", Needs(frozenset({"sessions", "system_prompts"})))
     refused(path, "no sessions.nowhere", Needs(columns=frozenset({"nowhere", "id"})))
 
 
