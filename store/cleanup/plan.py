@@ -196,9 +196,8 @@ class Plan(NamedTuple):
     ) -> Plan:
         """Add previews and message counts to so many conversations that would go, None for all, and
         that are spared; `read` adds them."""
-        shown = [each.conversation for each in self.selected[:selected]]
-        shown += [each.conversation for each in self.spared[:spared]]
-        detailed = {each.root_id: each for each in read(shown)}
+        shown: list[Planned | Spared] = [*self.selected[:selected], *self.spared[:spared]]
+        detailed = {each.root_id: each for each in read([each.conversation for each in shown])}
 
         def completed(each: Entry) -> Entry:
             known = detailed.get(each.conversation.root_id, each.conversation)

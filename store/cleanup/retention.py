@@ -209,11 +209,7 @@ class RetentionRules:
         """Predict when Hermes deletes a conversation, or why it does not."""
         keep, tip, days = self._keep, conversation.tip, self.retention.retention_days
         if keep is None:
-            is_unknown = self.retention.auto_prune and days is None
-            unknown = _("cannot tell how long Hermes keeps sessions")
-            return Forecast(
-                None, self.why_never or (unknown if is_unknown else self.retention.sentence)
-            )
+            return Forecast(None, self.why_never or self.retention.sentence)
         segments = self._unprotected(conversation)
         if not segments:
             return Forecast(None, _("pinned: Hermes does not delete it"))

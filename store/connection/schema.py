@@ -110,12 +110,7 @@ class Schema(NamedTuple):
     def active(self) -> str:
         """Return SQL that is 1 for rows of `messages m` the model still sees; upgraded files hold
         NULL for active."""
-        return "COALESCE(m.active, 1)" if "active" in self.message_columns else "1"
-
-    def compacted(self) -> str:
-        """Return SQL that is 1 for rows of `messages m` that a summary replaced (0.18 and later);
-        still shown."""
-        return "COALESCE(m.compacted, 0)" if "compacted" in self.message_columns else "0"
+        return f"COALESCE({self.message('active')}, 1)"
 
     def views(self) -> Iterator[str]:
         """Yield SQL that makes three views in the temporary database of a connection.
@@ -131,7 +126,8 @@ class Schema(NamedTuple):
         is_hidden = f"{self.message('display_kind')} IS 'hidden'"
         computed = {
             "role": role,
-            "state": f"CASE WHEN {self.active()} THEN 'live' WHEN {self.compacted()} "
+            # A summary replaced those that are compacted (0.18 and later); they are still shown.
+            "state": f"CASE WHEN {self.active()} THEN 'live' WHEN {self.message('compacted')} "
             "THEN 'compacted' ELSE 'rewound' END",
             "hidden": f"{role} = 'session_meta' OR {is_hidden} OR CASE WHEN json_valid({metadata}) "
             f"THEN json_type({metadata}, '$.model_only') IS 'true' ELSE 0 END",

@@ -221,10 +221,14 @@ def _write(
     progress: Progress = NOBODY,
 ) -> WrittenBundle:
     named = with_names(reader, [plan.conversation for plan in plans])
-    titles = [each.title or one_line(each.preview, PREVIEW) or None for each in named]
     saved = [
-        SavedConversation(plan.conversation.id, title, plan.sessions, plan.messages)
-        for title, plan in zip(titles, plans, strict=True)
+        SavedConversation(
+            each.id,
+            each.title or one_line(each.preview, PREVIEW) or None,
+            plan.sessions,
+            plan.messages,
+        )
+        for each, plan in zip(named, plans, strict=True)
     ]
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))

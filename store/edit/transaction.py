@@ -48,20 +48,17 @@ PATIENCE = 5.0
 """Seconds to wait for other writers."""
 _ATTEMPT = 0.2
 """Seconds that SQLite itself waits, of these."""
-_AS_READING = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
+_AS_READING = (
+    *BUSY_CODES,
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_INTERRUPT,
+)
 """Result codes reported with the sentences of a failed read."""
 _OTHER = SqliteFailure(
     WriteFailedError, N_("{path} could not be written to: SQLite says “{said}”.")
 )
 _FAILURES = {
-    **dict.fromkeys(
-        BUSY_CODES,
-        SqliteFailure(
-            StoreBusyError,
-            N_("{path} is busy: another process is using it."),
-            N_("Try again in a moment."),
-        ),
-    ),
     **dict.fromkeys(
         CLOSED_CODES,
         SqliteFailure(

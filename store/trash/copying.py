@@ -305,18 +305,16 @@ class _Copy:
             "format": FORMAT, "name": facts.name, "created_at": facts.created_at,
             "store": origin.path, "instance": origin.instance,
         }  # fmt: skip
-        tables: dict[str, tuple[Sequence[str], Iterable[Row]]] = {
-            "bundle": (("key", "value"), said.items()),
-            "bundle_conversations": (("id", "title"), (each[:2] for each in saved)),
-            "bundle_sessions": (
-                ("id", "conversation"),
-                ((session, each.id) for each in saved for session in each.sessions),
-            ),
-            IN_BUNDLE: (("session", "tag"), tags),
+        sessions = [(session, each.id) for each in saved for session in each.sessions]
+        tables: dict[str, Iterable[Row]] = {
+            "bundle (key, value)": said.items(),
+            "bundle_conversations (id, title)": [each[:2] for each in saved],
+            "bundle_sessions (id, conversation)": sessions,
+            f"{IN_BUNDLE} (session, tag)": tags,
         }
-        for name, (columns, rows) in tables.items():
-            self.query(f"CREATE TABLE bundle.{name} ({names_of(columns)})")
-            self.connection.executemany(f"INSERT INTO bundle.{name} VALUES (?, ?)", rows)
+        for table, rows in tables.items():
+            self.query(f"CREATE TABLE bundle.{table}")
+            self.connection.executemany(f"INSERT INTO bundle.{table} VALUES (?, ?)", rows)
         if self.query("SELECT 1 FROM main.sqlite_master WHERE name = 'schema_version'"):
             self.query("CREATE TABLE bundle.schema_version AS SELECT * FROM main.schema_version")
         self.query("DETACH bundle")
