@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple, Protocol
@@ -213,14 +213,9 @@ class Store:
             of_file.schema = cookie, read_schema(connection, self.path)
         return of_file.schema[1]
 
-    @contextmanager
-    def reader(self) -> Iterator[Reader]:
+    def reader(self) -> closing[Reader]:
         """Open a read connection for a burst of work; it is closed at the end of the block."""
-        reader = self.open()
-        try:
-            yield reader
-        finally:
-            reader.close()
+        return closing(self.open())
 
 
 # Other files name the store that their rows belong to: by its id, or by its path without one

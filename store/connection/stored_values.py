@@ -8,6 +8,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from ..text import as_text, text_of
 
@@ -82,14 +83,14 @@ def first_texts(rows: Iterable[Sequence[object]]) -> list[str]:
     return [text for row in rows if (text := as_text(row[0])) is not None]
 
 
-def read_json(text: str) -> object:
-    """Parse JSON text; return the value.
+def read_json(text: str, **hooks: Any) -> object:
+    """Parse JSON text with the hooks of `json.loads`; return the value.
 
     Raises:
         ValueError: The text is no JSON, or is nested too deep.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, **hooks)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
@@ -101,10 +102,7 @@ def read_exactly(text: str) -> object:
         ValueError: As of `read_json`; or an object has a key twice, or a number is too large for a
             float.
     """
-    try:
-        return json.loads(text, object_pairs_hook=_object, parse_float=_float)
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
+    return read_json(text, object_pairs_hook=_object, parse_float=_float)
 
 
 def _object(pairs: Sequence[tuple[str, object]]) -> Json:
