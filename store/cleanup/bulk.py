@@ -56,7 +56,8 @@ class Step(NamedTuple):
         if self.stage.is_waiting or self._is_long:
             parts.append(self.stage.words)
         if not self.stage.is_waiting and self.share > _ESTIMATE_FROM:
-            parts.append(_("{time} left", time=_clock(self.seconds * (1 / self.share - 1))))
+            left = round(self.seconds * (1 / self.share - 1))
+            parts.append(_("{time} left", time=f"{left // 60}:{left % 60:02}"))
         return " · ".join(parts)
 
 
@@ -204,7 +205,3 @@ def _plans(
     unchanged = [each.id for each in expected if each.id not in changed]
     plans, kept = sort_deletes(reader, catalog, unchanged, now)
     return plans, kept | changed
-
-
-def _clock(seconds: float) -> str:
-    return "{}:{:02}".format(*divmod(round(seconds), 60))

@@ -231,7 +231,7 @@ class RetentionRules:
 
     def _at(self, moment: float, later: float, reason: str) -> Forecast:
         """Return a forecast for the first run after a moment, and so many seconds later."""
-        at = max(moment, self.next_run, self.now) + later
+        at = max(moment, self.next_run) + later
         return Forecast((at - self.now) / DAY, reason)
 
     def _unprotected(self, conversation: Conversation) -> Sequence[Session]:
@@ -292,7 +292,7 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
     """Read what the predictions need: the configuration in the store's home, and the last clean-up.
     `now` is in Unix seconds."""
     schema = reader.schema
-    retention, why_never, last = Retention(), "", None
+    retention, why_never, last = Retention(), "", 0.0
     if location.host is not None:
         why_never = _("what Hermes deletes there is set on {name}", name=location.host.name)
     elif location.root is None:
@@ -303,12 +303,12 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
         retention = read_retention(location.path.parent / "config.yaml", schema.version, managed)
         if "state_meta" in schema.tables:
             stored = "SELECT value FROM state_meta WHERE key = 'last_auto_prune'"
-            last = as_time(reader.value(stored))
+            last = as_time(reader.value(stored)) or 0.0
     interval = (retention.min_interval_hours or 0) * HOUR
     return RetentionRules(
         retention=retention,
         now=now,
-        next_run=max(now, last + interval) if last is not None else now,
+        next_run=max(now, last + interval),
         schema_version=schema.version or 0,
         can_pin="pinned" in schema.session_columns,
         why_never=why_never,

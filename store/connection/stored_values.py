@@ -160,8 +160,6 @@ def as_mapping(value: object) -> Json:
 def bytes_sql(expression: str) -> str:
     """Return SQL for the bytes of a value, 0 for NULL. SQLite 3.43 and later do not read the value
     for it."""
-    if expression == "NULL":
-        return "0"
     if sqlite3.sqlite_version_info >= (3, 43, 0):
         return f"COALESCE(octet_length({expression}), 0)"
     return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"

@@ -62,7 +62,15 @@ def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
     """
     _check_file(store, reader)
     check_version(reader.schema)
-    _check_needs(reader.schema, needs)
+    missing = sorted(needs.columns - reader.schema.session_columns)
+    if missing:
+        raise StoreRefusedError(
+            _(
+                "This store has no {name}, which this needs: its Hermes is too old.",
+                name=f"sessions.{missing[0]}",
+            ),
+            remedy=_("A newer Hermes adds it when it is started."),
+        )
     check_triggers(reader.rows, needs.tables)
 
 
@@ -131,18 +139,6 @@ def check_version(schema: Schema) -> None:
                 known=NEWEST_KNOWN,
             ),
             remedy=_("Update hermes-browse; reading works meanwhile."),
-        )
-
-
-def _check_needs(schema: Schema, needs: Needs) -> None:
-    missing = sorted(needs.columns - schema.session_columns)
-    if missing:
-        raise StoreRefusedError(
-            _(
-                "This store has no {name}, which this needs: its Hermes is too old.",
-                name=f"sessions.{missing[0]}",
-            ),
-            remedy=_("A newer Hermes adds it when it is started."),
         )
 
 

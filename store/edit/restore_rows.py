@@ -194,21 +194,17 @@ def _bundle_tables(tx: Writer) -> Iterator[tuple[str, list[str]]]:
 def _differences(
     tx: Writer, saved: Mapping[str, Sequence[str]], tables: Mapping[str, Table]
 ) -> Iterator[str]:
-    """Yield a sentence for each table of a bundle, and each column with a value, that a store
-    lacks."""
+    """Yield a sentence for the columns of each table of a bundle that a store lacks, if it has
+    rows."""
     for name, columns in saved.items():
-        count = as_int(tx.rows(f"SELECT count(*) FROM bundle.{sql_name(name)}")[0][0])
-        known = tables[name].columns if name in tables else ()
-        missing = ", ".join(f"{name}.{each}" for each in columns if each not in known)
-        if count and name not in tables:
+        missing = [name]
+        if name in tables:
+            known = tables[name].columns
+            missing = [f"{name}.{each}" for each in columns if each not in known]
+        if missing and tx.rows(f"SELECT 1 FROM bundle.{sql_name(name)} LIMIT 1"):
             yield _(
-                "This store has no table {table}: {count:,} rows stay in the trash.",
-                table=name,
-                count=count,
-            )
-        elif count and missing:
-            yield _(
-                "This store has no {columns}: what they held stays in the trash.", columns=missing
+                "This store has no {names}: what the deletion has of that stays in the trash.",
+                names=", ".join(missing),
             )
 
 

@@ -9,7 +9,7 @@ as in Hermes (0.16 to 0.22). In all SQL the store is `main` and its row is `m`, 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, starmap
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -160,17 +160,6 @@ def _read_tables(query: Query) -> Iterator[Table]:
         )
 
 
-def _read_references(query: Query) -> list[ForeignKey]:
-    return [
-        ForeignKey(*map(str, row))
-        for row in query(
-            'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), upper(f.on_delete) '
-            "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
-            "WHERE t.type = 'table' ORDER BY t.name, f.id"
-        )
-    ]
-
-
 def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) -> Layout:
     """Find everything in a store that refers to sessions.
 
@@ -184,9 +173,14 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
     """
     stored = {table.name: table for table in _read_tables(query)}
     tables = stored if saved is None else dict(_common(stored, saved))
+    keys = query(
+        'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), upper(f.on_delete) '
+        "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
+        "WHERE t.type = 'table' ORDER BY t.name, f.id"
+    )
     references = [
         key
-        for key in _read_references(query)
+        for key in starmap(ForeignKey, keys)
         if key[:2] != LINK[:2]
         and key.target in stored
         and key.table in tables
