@@ -36,7 +36,6 @@ from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import (
     ChangedMeanwhileError,
     WrittenBundle,
-    check_log_room,
     check_room,
     write_bundle,
 )
@@ -241,9 +240,8 @@ def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> Non
     total = as_int(reader.value("SELECT count(*) FROM messages"))
     messages = sum(plan.messages for plan in plans)
     needed = (file.file_bytes - file.free_bytes) * messages // max(total, 1)
-    bundle = _("The deletion needs about {needed}, and the disk of {folder} has {free} free.")
-    check_room(trash.parent, needed, bundle)
-    check_log_room(reader.path, needed * _LOG_SHARE)
+    check_room(trash.parent, needed)
+    check_room(Path(os.path.realpath(reader.path)).parent, needed * _LOG_SHARE)
 
 
 def _delete_portion(

@@ -69,22 +69,22 @@ def change_rows(
 
 
 def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> Values | None:
-    """Return columns of a session; None if it is gone, or the store has more than one of it."""
+    """Return columns of a session; None if it is gone."""
     names = list(columns)
     rows = source.rows(f"SELECT {', '.join(names)} FROM sessions WHERE id = ?", [session_id])
-    return dict(zip(names, rows[0], strict=True)) if len(rows) == 1 else None
+    return dict(zip(names, rows[0], strict=True)) if rows else None
 
 
 def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     """Set those columns of one session that differ from `after`; return None if none does.
 
     Raises:
-        RefusedError: There is no such row, or more than one; or it has a text of invalid bytes,
-            which an undo could not restore.
+        NotFoundError: There is no such session.
+        RefusedError: It has a text of invalid bytes, which an undo could not restore.
     """
     stored = _read(tx, session_id, after)
     if stored is None:
-        raise RefusedError(_("The session {session} is not there any more.", session=session_id))
+        raise no_session(session_id)
     before = {column: stored[column] for column in after if stored[column] != after[column]}
     if not before:
         return None
@@ -154,8 +154,6 @@ def _lineage(tx: Writer, session_id: str) -> list[str]:
 
     These include branches and subagents of a compressed session, as in Hermes (0.17 to 0.22).
     """
-    if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
-        raise no_session(session_id)
     return first_texts(
         tx.rows(
             f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "

@@ -25,12 +25,12 @@ from ..progress import NOBODY, Portions, Progress, summary
 from ..search.coverage import rebuild_command
 from ..text import as_text
 from ..trash.bundle import BundleDamagedError, BundleFacts, choose, read_links, reading, verify
-from ..trash.copying import check_log_room
+from ..trash.copying import check_room
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_fate
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
-from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
+from .guards import DELETE_AND_RESTORE, check_search_triggers
 from .restore_rows import WANTED, RestoredRows
 from .transaction import Writer, unverified, writing
 
@@ -128,9 +128,9 @@ def restore(
         check_search_triggers(writer.reader)
         find(trash, name)  # another program may have dropped it while it was read
         share = len(requested) / len(facts.sessions)
-        check_log_room(store.path, round(path.stat().st_size * share) * _LOG_SHARE)
+        needed = round(path.stat().st_size * share) * _LOG_SHARE
+        check_room(Path(store.real_path).parent, needed)
         rows = RestoredRows(writer, path, progress)
-        check_triggers(writer.rows, rows.written)
         rows.compare(writer, requested)
         restored = requested - rows.refused.keys()
         refused = [

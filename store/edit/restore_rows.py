@@ -30,6 +30,7 @@ from ..trash.tables import (
     names_of,
 )
 from ..wording import _
+from .guards import check_triggers
 from .titles import LONGEST_TITLE
 from .transaction import Writer
 
@@ -57,8 +58,7 @@ class RestoredRows:
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
         """A sentence for each difference from the bundle."""
-        self.written = {owned.table.name for owned in self._layout.owned}
-        """Tables that are written to."""
+        check_triggers(tx.rows, {owned.table.name for owned in self._layout.owned})
 
     def _same(self, table: Table) -> str:
         """Return SQL for whether rows `m` and `b` agree, apart from links, and from titles that

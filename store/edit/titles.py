@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.stored_values import first_texts
-from ..errors import BrowseError, RefusedError, no_session
+from ..errors import BrowseError, RefusedError
 from ..text import one_line
 from ..wording import _
 from .flags import (
@@ -116,9 +116,7 @@ def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | No
 def _check_session(tx: Writer, session_id: str) -> None:
     hidden = tx.schema.session("hidden")
     rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
-    if not rows:
-        raise no_session(session_id)
-    if rows[0][1] and rows[0][0] == _RESERVED:
+    if rows and rows[0][1] and rows[0][0] == _RESERVED:
         raise RefusedError(
             _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED)
         )

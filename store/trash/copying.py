@@ -77,29 +77,23 @@ class WrittenBundle(NamedTuple):
     """Those of its sessions, as they were found."""
 
 
-def check_room(folder: Path, needed: int, sentence: str) -> None:
+def check_room(folder: Path, needed: int) -> None:
     """Refuse if a disk lacks room.
 
     Raises:
-        CopyFailedError: With the sentence, which has `{needed}`, `{folder}` and `{free}`.
+        CopyFailedError: With the numbers.
     """
     free = _free(folder)
     if free is not None and free < needed:
         raise CopyFailedError(
-            sentence.format(needed=size(needed), folder=folder, free=size(free)),
+            _(
+                "This needs about {needed} for a while, and the disk of {folder} has {free} free.",
+                needed=size(needed),
+                folder=folder,
+                free=size(free),
+            ),
             remedy=_("Free disk space first."),
         )
-
-
-def check_log_room(store: Path, needed: int) -> None:
-    """Refuse if the disk of a store lacks room for its log; see `check_room`."""
-    check_room(
-        Path(os.path.realpath(store)).parent,
-        needed,
-        _(
-            "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
-        ),
-    )
 
 
 def _free(folder: Path) -> int | None:

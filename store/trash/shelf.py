@@ -323,11 +323,11 @@ def remove_leftovers(trash: Path, now: float) -> None:
     is complete.
     """
     with contextlib.suppress(OSError):
-        for name in os.listdir(trash):
-            is_unfinished = name.startswith(PARTIAL) or fnmatch(name, UNFINISHED)
-            if is_unfinished:
+        names = os.listdir(trash)
+        for name in names:
+            if name.startswith(PARTIAL) or fnmatch(name, UNFINISHED):
                 with contextlib.suppress(OSError):  # the next time
                     if now - (trash / name).lstat().st_mtime > _UNFINISHED_AGE:
                         (trash / name).unlink()
-        if not any(name.endswith(SUFFIX) for name in os.listdir(trash) if name != LINKS):
+        if not any(name.endswith(SUFFIX) and name != LINKS for name in names):
             (trash / LINKS).unlink(missing_ok=True)

@@ -17,7 +17,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.connection.schema import sql_name
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import guards
-from hermes_browse.store.edit import restore as restoring
+from hermes_browse.store.edit import restore_rows
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.edit.transaction import Writer, writing
@@ -210,7 +210,7 @@ def in_trash(folder: Path) -> list[str]:
 def allow_any_trigger(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write to stores with triggers of anybody's, to see what else stands between them and a
     loss."""
-    for module in (guards, deleting, restoring):
+    for module in (guards, deleting, restore_rows):
         monkeypatch.setattr(module, "check_triggers", lambda rows, tables: None)
 
 
