@@ -23,13 +23,13 @@ from typing import TypeVar
 
 from ..connection.connect import Store
 from ..connection.failures import (
-    BUSY_CODES,
     CLOSED_CODES,
+    READING,
     SQLITE_ERRORS,
     SqliteFailure,
     opened,
     patiently,
-    translate,
+    translated,
 )
 from ..connection.reader import DATA_VERSION, Reader, Row
 from ..connection.schema import read_again
@@ -48,17 +48,11 @@ PATIENCE = 5.0
 """Seconds to wait for other writers."""
 _ATTEMPT = 0.2
 """Seconds that SQLite itself waits, of these."""
-_AS_READING = (
-    *BUSY_CODES,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_NOTADB,
-    sqlite3.SQLITE_INTERRUPT,
-)
-"""Result codes reported with the sentences of a failed read."""
 _OTHER = SqliteFailure(
     WriteFailedError, N_("{path} could not be written to: SQLite says “{said}”.")
 )
-_FAILURES = {
+_WRITING = {
+    **READING,
     **dict.fromkeys(
         CLOSED_CODES,
         SqliteFailure(
@@ -74,7 +68,10 @@ _FAILURES = {
         N_("There is no room left on the disk of {path}."),
         N_("Free some disk space and try again."),
     ),
+    sqlite3.SQLITE_IOERR: _OTHER,
+    sqlite3.SQLITE_OK: _OTHER,
 }
+"""What a write that did not happen is told as; as a read where SQLite says the same to both."""
 T = TypeVar("T")
 
 
@@ -102,13 +99,13 @@ class Writer:
         def fetch() -> list[Row]:
             return self._connection.execute(sql, parameters).fetchall()
 
-        with _failing(self._store.path):
+        with translated(self._store.path, _WRITING):
             return fetch() if self._connection.in_transaction else patiently(fetch, PATIENCE)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run an INSERT, UPDATE or DELETE; return how many rows it changed by itself, without
         triggers and cascades."""
-        with _failing(self._store.path):
+        with translated(self._store.path, _WRITING):
             return self._connection.execute(sql, parameters).rowcount
 
     def version(self) -> object:
@@ -169,7 +166,7 @@ class Writer:
             )
         if changed:
             raise RefusedError(changed, remedy=_("Try again."))
-        with _failing(path):
+        with translated(path, _WRITING):
             self.schema = read_again(self._connection, self.schema)
         check_version(self.schema)
 
@@ -187,7 +184,7 @@ class Writer:
         except BaseException as error:  # KeyboardInterrupt may arrive before the commit or after it
             if self._connection.in_transaction:
                 self._roll_back()
-                with _failing(self._store.path):
+                with translated(self._store.path, _WRITING):
                     raise
             self.has_written = True
             # If no other connection is open, opening the store decides whether a log that was not
@@ -258,7 +255,7 @@ def _finish_rollback(store: Store) -> None:
 
 def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> sqlite3.Connection:
     """Open a connection that may write; it never creates a file and never checkpoints the log."""
-    with _failing(path):
+    with translated(path, _WRITING):
         connection = opened(path, "rw", _ATTEMPT)
         connection.execute(f"PRAGMA foreign_keys={foreign_keys:d}")
         connection.execute("PRAGMA wal_autocheckpoint=0")
@@ -275,18 +272,6 @@ def unverified(error: BrowseError) -> WriteUnverifiedError:
         _("It was written, but could not be read back: {reason}", reason=error.sentence),
         remedy=error.remedy,
     )
-
-
-@contextmanager
-def _failing(path: Path) -> Iterator[None]:
-    """Raise what SQLite raises in the block as the error for a write that did not happen."""
-    try:
-        yield
-    except SQLITE_ERRORS as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in _AS_READING or not isinstance(error, sqlite3.Error):
-            raise translate(error, path) from error
-        raise _FAILURES.get(code, _OTHER).error(path, str(error)) from error
 
 
 def _explain(store: Store, said: str, verify: Callable[[Reader], None]) -> WriteInDoubtError:

@@ -16,8 +16,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.connection.schema import sql_name
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.edit import guards
-from hermes_browse.store.edit import restore_rows
+from hermes_browse.store.edit import guards, restore_rows
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.edit.transaction import Writer, writing
