@@ -204,14 +204,11 @@ _TOKEN = re.compile(
 def normalised(sql: str) -> str:
     """Return the SQL of a trigger without comments and differences of case, white space and
     needless quotes."""
-    words = [
+    return " ".join(
         (match["bare"] or match["word"] or "").lower() or match[0]
         for match in _TOKEN.finditer(sql)
         if not match["space"]
-    ]
-    if words[2:5] == ["if", "not", "exists"]:
-        del words[2:5]
-    return " ".join(words)
+    )
 
 
 def digest(sql: str) -> str:
