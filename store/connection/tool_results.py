@@ -23,10 +23,10 @@ def load_json(text: str) -> dict[str, Any] | list[Any] | None:
     if stripped[:1] not in ("{", "[") or len(stripped) > LONGEST_RESULT:
         return None
     try:
-        loaded: Any = read_json(stripped)
+        loaded = read_json(stripped)
     except ValueError:
         return None
-    return loaded
+    return loaded if isinstance(loaded, dict | list) else None
 
 
 def json_at_start(text: str) -> Json:

@@ -140,8 +140,8 @@ class RestoredRows:
     def insert_chosen(self, tx: Writer) -> None:
         """Insert the rows of the chosen sessions, and note titles that had to be numbered.
 
-        Parents that are not in the store are cleared. Columns that a trigger fills are emptied as
-        they were.
+        Parents that are not in the store are cleared, unless they were missing before the delete.
+        Columns that a trigger fills are emptied as they were.
 
         Raises:
             RefusedError: A row cannot be stored without a loss.
@@ -154,17 +154,13 @@ class RestoredRows:
                 if owned.table.name == "messages":
                     _empty_filled(tx, owned.table, rows)
                     self.progress.add(count)
-        self._cut_missing_parents(tx)
-        self._check_references(tx)
-        self.notes += _set_titles(tx)
-
-    def _cut_missing_parents(self, tx: Writer) -> None:
-        """Clear parents that are not in the store, unless they were missing before the delete."""
         missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({LINK.was_dangling})"
         tx.execute(
             f"UPDATE main.sessions AS m SET {PARENT} = NULL WHERE id IN ({CHOSEN}) "
             f"AND {LINK.dangling('m')} AND id NOT IN ({missing})"
         )
+        self._check_references(tx)
+        self.notes += _set_titles(tx)
 
     def _check_references(self, tx: Writer) -> None:
         """Refuse what leads nowhere now and did not before: foreign keys are off."""
