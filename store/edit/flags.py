@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
-from ..errors import RefusedError, WriteUnverifiedError, no_session
+from ..errors import RefusedError, StoreRefusedError, WriteUnverifiedError, no_session
 from ..text import as_text, one_line
 from ..wording import N_, _, ngettext
-from .guards import Needs
 from .transaction import Writer, writing
 
 _SHOWN = 60
@@ -54,17 +53,16 @@ class Change(NamedTuple):
 
 
 def change_rows(
-    store: Store, columns: Iterable[str], work: Callable[[Writer], Iterable[RowChange | None]]
+    store: Store, work: Callable[[Writer], Iterable[RowChange | None]]
 ) -> tuple[RowChange, ...]:
-    """Change sessions in one transaction, and read them back; `columns` must be there.
+    """Change sessions in one transaction, and read them back.
 
     Raises:
-        RefusedError: The store must not be written to, or has no such column.
+        RefusedError: The store must not be written to.
         StoreBusyError: Others did not release the store in time.
         WriteUnverifiedError: A row does not have the new values.
     """
-    needs = Needs(frozenset({"sessions"}), frozenset(columns))
-    with writing(store, needs) as writer:
+    with writing(store, ["sessions"]) as writer:
         return writer.run(lambda tx: tuple(filter(None, work(tx))), _check_changes)
 
 
@@ -134,8 +132,7 @@ def undo(store: Store, change: Change) -> Change:
 
     if not change.rows:
         return Change("", ())
-    columns = {column for row in change.rows for column in row.after}
-    rows = change_rows(store, columns, work)
+    rows = change_rows(store, work)
     return Change(_undone(change), rows)
 
 
@@ -188,7 +185,16 @@ def _set_flag(
 
     def work(tx: Writer) -> Iterator[RowChange | None]:
         nonlocal name
-        name, columns = _name_conversations(tx, session_ids), tx.schema.session_columns
+        columns = tx.schema.session_columns
+        if column not in columns:
+            raise StoreRefusedError(
+                _(
+                    "This store has no {name}, which this needs: its Hermes is too old.",
+                    name=f"sessions.{column}",
+                ),
+                remedy=_("A newer Hermes adds it when it is started."),
+            )
+        name = _name_conversations(tx, session_ids)
         after: dict[str, object] = {column: value}
         if column == "archived" and "auto_archived" in columns:
             # Otherwise a resume undoes it as an archive of Hermes' own (0.22).
@@ -200,7 +206,7 @@ def _set_flag(
                 if relative not in spared:
                     yield set_columns(tx, relative, after)
 
-    rows = change_rows(store, {"end_reason", "parent_session_id", column}, work)
+    rows = change_rows(store, work)
     return Change(_(sentence, conversation=name) if rows else "", rows)
 
 

@@ -16,7 +16,6 @@ import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader, Row
@@ -38,23 +37,12 @@ _NETWORK = frozenset(
 (https://sqlite.org/useovernet.html)."""
 
 
-class Needs(NamedTuple):
-    """What a store must have for an operation."""
-
-    tables: frozenset[str] = frozenset()
-    """Tables that are written to; their triggers must be Hermes' own, and able to run here."""
-    columns: frozenset[str] = frozenset()
-    """Columns of `sessions`."""
+DELETE_AND_RESTORE = ("sessions", "messages")
+"""The tables that a delete and a restore surely write to."""
 
 
-DELETE_AND_RESTORE = Needs(
-    frozenset({"sessions", "messages"}), frozenset({"parent_session_id", "title"})
-)
-"""To delete conversations, or to restore them."""
-
-
-def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
-    """Refuse to write to a store if that is not safe.
+def check_writable(store: Store, reader: Reader, tables: Iterable[str]) -> None:
+    """Refuse to write to a store if that is not safe; see `check_triggers` for `tables`.
 
     Raises:
         StoreRefusedError: With the reason.
@@ -62,16 +50,7 @@ def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
     """
     _check_file(store, reader)
     check_version(reader.schema)
-    missing = sorted(needs.columns - reader.schema.session_columns)
-    if missing:
-        raise StoreRefusedError(
-            _(
-                "This store has no {name}, which this needs: its Hermes is too old.",
-                name=f"sessions.{missing[0]}",
-            ),
-            remedy=_("A newer Hermes adds it when it is started."),
-        )
-    check_triggers(reader.rows, needs.tables)
+    check_triggers(reader.rows, tables)
 
 
 def _check_file(store: Store, reader: Reader) -> None:

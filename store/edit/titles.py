@@ -146,7 +146,7 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
             yield _set_title(tx, holder, None)
         yield _set_title(tx, session_id, title)
 
-    rows = change_rows(store, {"title", "parent_session_id", "end_reason", "ended_at"}, work)
+    rows = change_rows(store, work)
     sentence = (
         _("title cleared") if title is None else _("renamed to “{title}”", title=one_line(title))
     )

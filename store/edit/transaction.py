@@ -16,7 +16,7 @@ says what was found.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -42,7 +42,7 @@ from ..errors import (
     WriteUnverifiedError,
 )
 from ..wording import N_, _
-from .guards import Needs, check_version, check_writable
+from .guards import check_version, check_writable
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
@@ -212,13 +212,13 @@ class Writer:
 
 
 @contextmanager
-def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterator[Writer]:
+def writing(store: Store, tables: Iterable[str], *, foreign_keys: bool = True) -> Iterator[Writer]:
     """Open a store for transactions; an error in the block says that nothing was changed if, and only
     if, that is so.
 
     Args:
         store: A store of this machine.
-        needs: Tables and columns that the store must have.
+        tables: Those that are written to, as of `check_triggers`.
         foreign_keys: False only to restore references whose targets were missing before.
 
     Raises:
@@ -226,7 +226,7 @@ def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterato
     """
     with store.reader() as reader:
         try:
-            check_writable(store, reader, needs)  # it reads: now this connection holds its lock
+            check_writable(store, reader, tables)  # it reads: now this connection holds its lock
             connection = _open_for_writing(store.path, foreign_keys=foreign_keys)
         except BrowseError as error:
             error.is_unchanged = True

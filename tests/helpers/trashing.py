@@ -4,7 +4,7 @@ indexes agree."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,14 +31,13 @@ PLAIN = "typeof({0}), CASE typeof({0}) WHEN 'text' THEN CAST({0} AS BLOB) ELSE {
 
 Dump = dict[str, list[tuple[object, ...]]]
 T = TypeVar("T")
-_NO_NEEDS = guards.Needs()
 
 
 def write(
     store: Store,
     work: Callable[[Writer], T],
     verify: Callable[[Reader, T], None],
-    needs: guards.Needs = _NO_NEEDS,
+    needs: Sequence[str] = (),
 ) -> T:
     """Run one transaction."""
     with writing(store, needs) as writer:
