@@ -197,20 +197,18 @@ class RetentionRules:
     def _reaps(self) -> bool:
         return self.schema_version >= _REAPS
 
-    @property
-    def _keep(self) -> float | None:
-        """Seconds that Hermes keeps an idle session; None if it deletes none, or unknown."""
-        days = self.retention.retention_days
-        if self.why_never or not self.retention.auto_prune or days is None:
-            return None
-        return days * DAY
-
     def forecast(self, conversation: Conversation) -> Forecast:
         """Predict when Hermes deletes a conversation, or why it does not."""
-        keep, tip, days = self._keep, conversation.tip, self.retention.retention_days
-        if keep is None:
+        tip, days = conversation.tip, self.retention.retention_days
+        if self.why_never or not self.retention.auto_prune or days is None:
             return Forecast(None, self.why_never or self.retention.sentence)
-        segments = self._unprotected(conversation)
+        keep = days * DAY
+        # The segments by whose age Hermes deletes, without those that a pin protects.
+        segments: Sequence[Session] = conversation.segments
+        if self.schema_version >= _WHOLE_CHAINS:
+            segments = () if conversation.pinned else (tip,)
+        elif self._reaps:
+            segments = [each for each in segments if not each.pinned]
         if not segments:
             return Forecast(None, _("pinned: Hermes does not delete it"))
         ends = [at for segment in segments if (at := self._ends(segment)) is not None]
@@ -233,12 +231,6 @@ class RetentionRules:
         """Return a forecast for the first run after a moment, and so many seconds later."""
         at = max(moment, self.next_run) + later
         return Forecast((at - self.now) / DAY, reason)
-
-    def _unprotected(self, conversation: Conversation) -> Sequence[Session]:
-        """Return the segments by whose age Hermes deletes, without those that a pin protects."""
-        if self.schema_version >= _WHOLE_CHAINS:
-            return () if conversation.pinned else (conversation.tip,)
-        return [each for each in conversation.segments if not (each.pinned and self._reaps)]
 
     def _ends(self, session: Session) -> float | None:
         """Return the Unix seconds from which the age of an ended session counts; None for an open
@@ -280,11 +272,11 @@ class RetentionRules:
     def deletions(self, catalog: Catalog) -> list[tuple[Conversation, float, str]]:
         """List the conversations that Hermes will delete, soonest first, each with the days until
         then, and why."""
-        going = [
-            (each, days, forecast.reason)
-            for each in (catalog.conversations() if self._keep is not None else ())
-            if (days := (forecast := self.forecast(each)).prune_in_days) is not None
-        ]
+        going = []
+        for each in catalog.conversations():
+            days, reason = self.forecast(each)
+            if days is not None:
+                going.append((each, days, reason))
         return sorted(going, key=lambda one: (one[1], one[0].id))
 
 
