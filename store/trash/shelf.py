@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..connection.connect import Store
+from ..connection.stored_values import as_time
 from ..errors import BrowseError
 from ..files import PARTIAL as UNFINISHED
 from ..files import read_regular, sync_folder, write_whole
@@ -100,9 +101,8 @@ def read_fate(path: Path) -> BundleFate:
     nothing has happened."""
     try:
         document: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
-        at = document["restored_at"]
         return BundleFate(
-            None if at is None else float(at),
+            as_time(document["restored_at"]),
             tuple(map(str, document["restored"])),
             tuple(map(str, document["kept"])),
             int(document["deleting"]),
