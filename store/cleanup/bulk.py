@@ -61,10 +61,6 @@ class Step(NamedTuple):
         return " · ".join(parts)
 
 
-TellStep = Callable[[Step], object]
-"""Receives a report, on the working thread."""
-
-
 class CleanedUp(NamedTuple):
     """What became of the conversations of a clean-up, by their ids."""
 
@@ -130,7 +126,7 @@ def clean_up(
     trash: Path,
     sessions_folder: Path | None,
     *,
-    tell: TellStep = quiet,
+    tell: Callable[[Step], object] = quiet,
     stopped: Stopped = never,
 ) -> CleanedUp:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
@@ -144,7 +140,7 @@ def clean_up(
         expected: The conversations of the plan.
         trash: The folder of the bundles.
         sessions_folder: As of `delete`.
-        tell: Receives a report after each portion.
+        tell: Receives a report after each portion, on the working thread.
         stopped: Polled between portions.
     """
     began, now = time.monotonic(), time.time()

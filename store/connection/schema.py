@@ -11,7 +11,6 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import Advice, NotAStoreError, StoreEmptyError
@@ -83,9 +82,9 @@ class Schema(NamedTuple):
     """The word index."""
     trigram: FtsIndex | None
     """The substring index."""
-    notes: Mapping[str, str] = MappingProxyType({})
+    notes: Mapping[str, str]
     """The `fts_*` rows of `state_meta`: what Hermes notes about its search index."""
-    leases: tuple[tuple[str, str], ...] = ()
+    leases: tuple[tuple[str, str], ...]
     """Tables of turn leases and compression locks that have an expiry time, each with its column of
     ids."""
 
@@ -224,6 +223,7 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         usage_columns=_columns(connection, "session_model_usage"),
         fts=_describe_fts("messages_fts", definitions),
         trigram=_describe_fts("messages_fts_trigram", definitions),
+        notes={},
         leases=tuple(
             (table, column)
             for table, column in _LEASES

@@ -24,7 +24,7 @@ from ..notes.tagging import keep_restored
 from ..progress import NOBODY, Portions, Progress, summary
 from ..search.coverage import rebuild_command
 from ..text import as_text
-from ..trash.bundle import BundleDamagedError, BundleFacts, choose, read_links, reading, verify
+from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
 from ..trash.copying import check_room
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_fate
@@ -148,14 +148,11 @@ def restore(
         _insert_in_portions(writer, facts, rows, links)
         try:
             notes += [*refused, *rows.notes, *unlinked(writer)]
-        except BrowseError as error:
+            with reading(path) as bundle:
+                files, file_notes = put_back(bundle, sessions_folder, restored)
+                tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
+        except BrowseError as error:  # the deletion may be damaged, or dropped
             raise unverified(error) from error
-    try:
-        with reading(path) as bundle:
-            files, file_notes = put_back(bundle, sessions_folder, restored)
-            tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
-    except BundleDamagedError as error:  # or dropped
-        raise unverified(error) from error
     tag_notes = keep_restored(store, tags, restored)
     index_notes = check_index(store) if check else ()
     if not refused or only is not None:

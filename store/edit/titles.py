@@ -91,13 +91,11 @@ def _gives_up_title(tx: Writer, holder: str) -> bool:
     """
     if "auto_archived" not in tx.schema.session_columns:  # an older Hermes refuses
         return False
-    shown = " AND ".join(
-        f"COALESCE({tx.schema.session(name)}, 0) = 0" for name in ("archived", "hidden", "pinned")
-    )
     return bool(
         tx.rows(
-            f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
-            f"AND s.end_reason IS NOT 'compression' AND {shown} "
+            "SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
+            "AND s.end_reason IS NOT 'compression' AND COALESCE(s.archived, 0) = 0 "
+            "AND COALESCE(s.hidden, 0) = 0 AND COALESCE(s.pinned, 0) = 0 "
             "AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)",
             [holder],
         )
@@ -115,8 +113,8 @@ def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | No
 
 def _check_session(tx: Writer, session_id: str) -> None:
     hidden = tx.schema.session("hidden")
-    rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
-    if rows and rows[0][1] and rows[0][0] == _RESERVED:
+    own = f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.title = ? AND {hidden}"
+    if tx.rows(own, [session_id, _RESERVED]):
         raise RefusedError(
             _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED)
         )
