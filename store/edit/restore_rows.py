@@ -54,7 +54,14 @@ class RestoredRows:
         """Those in the store as the bundle has them, as after an interrupted restore."""
         self.messages: dict[str, int] = {}
         """Number of messages of each session in the bundle."""
-        saved = dict(_bundle_tables(tx))
+        saved: dict[str, list[str]] = {}
+        for name, column in tx.rows(
+            "SELECT t.name, c.name FROM bundle.sqlite_master AS t "
+            "JOIN pragma_table_info(t.name, 'bundle') AS c WHERE t.type = 'table' "
+            "AND t.name NOT LIKE 'bundle%' AND t.name NOT LIKE 'cleared %' "
+            "AND t.name <> 'schema_version' ORDER BY t.name, c.cid"
+        ):
+            saved.setdefault(str(name), []).append(str(column))
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
         """A sentence for each difference from the bundle."""
@@ -177,14 +184,6 @@ class RestoredRows:
                             target=key.target,
                         )
                     )
-
-
-def _bundle_tables(tx: Writer) -> Iterator[tuple[str, list[str]]]:
-    """Yield name and columns of those tables of the bundle that are from the store."""
-    for (name,) in tx.rows("SELECT name FROM bundle.sqlite_master WHERE type = 'table'"):
-        if not str(name).startswith(("bundle", "cleared ", "schema_version")):
-            info = tx.rows(f"PRAGMA bundle.table_info({sql_name(str(name))})")
-            yield str(name), [str(row[1]) for row in info]
 
 
 def _differences(

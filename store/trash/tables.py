@@ -172,7 +172,15 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
         RefusedError: A table refers to them in a way that a restore could not recreate.
     """
     stored = {table.name: table for table in _read_tables(query)}
-    tables = stored if saved is None else dict(_common(stored, saved))
+    tables = stored
+    if saved is not None:
+        tables = {
+            name: stored[name]._replace(
+                columns=tuple(each for each in columns if each in stored[name].columns)
+            )
+            for name, columns in saved.items()
+            if name in stored
+        }
     keys = query(
         'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), upper(f.on_delete) '
         "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
@@ -188,16 +196,6 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
     ]
     owned = (*_shared(tables), *_taken(tables, references))
     return Layout(tables, (*references, LINK), owned)
-
-
-def _common(
-    stored: Mapping[str, Table], saved: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, Table]]:
-    """Yield the tables that a bundle has as well, with those columns that it has."""
-    for name, table in stored.items():
-        if name in saved:
-            columns = (column for column in saved[name] if column in table.columns)
-            yield name, table._replace(columns=tuple(columns))
 
 
 def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[OwnedRows]:
