@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from ..connection.connect import Store, origin_of
 from ..connection.reader import Reader, Row
-from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, RefusedError, StoreDamagedError
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
@@ -35,8 +34,8 @@ from .restore_rows import WANTED, RestoredRows
 from .transaction import Writer, unverified, writing
 
 _CHECKED = 256 * 1024 * 1024
-"""Size in bytes of the largest store whose index is compared as a whole; a larger one would keep
-Hermes waiting."""
+"""Size in bytes, with the log, of the largest store whose index is compared as a whole; a larger one
+would keep Hermes waiting."""
 _LOG_SHARE = 16
 """Bytes by which the log may grow for each byte of a bundle: 10 to 14 were observed, most of them for the
 search indexes, whose pages each portion writes anew (0.19)."""
@@ -127,9 +126,8 @@ def restore(
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
         find(trash, name)  # another program may have dropped it while it was read
-        share = len(requested) / len(facts.sessions)
-        needed = round(path.stat().st_size * share) * _LOG_SHARE
-        check_room(Path(store.real_path).parent, needed)
+        size = path.stat().st_size * len(requested) // len(facts.sessions)
+        check_room(Path(store.real_path).parent, size * _LOG_SHARE)
         rows = RestoredRows(writer, path, progress)
         rows.compare(writer, requested)
         restored = requested - rows.refused.keys()
@@ -226,7 +224,7 @@ def check_index(store: Store) -> tuple[str, ...]:
     """
     try:
         with writing(store, DELETE_AND_RESTORE) as writer:
-            compare = partial(_compare_index, path=store.path)
+            compare = partial(_compare_index, store=store)
             return writer.run(compare, lambda _reader, _notes: None)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
@@ -238,12 +236,10 @@ def check_index(store: Store) -> tuple[str, ...]:
         )
 
 
-def _compare_index(tx: Writer, path: Path) -> tuple[str, ...]:
+def _compare_index(tx: Writer, store: Store) -> tuple[str, ...]:
     if tx.schema.is_index_stale:
         return (_("The search index is out of date until Hermes rebuilds it."),)
-    # Of this connection: the reader does not see what is restored.
-    pages, size = (as_int(tx.rows(f"PRAGMA {name}")[0][0]) for name in ("page_count", "page_size"))
-    if pages * size > _CHECKED or "fts_rebuild_high_water" in tx.schema.notes:
+    if sum(store.sizes()) > _CHECKED or "fts_rebuild_high_water" in tx.schema.notes:
         return ()
     notes: list[str] = []
     for index in filter(None, (tx.schema.fts, tx.schema.trigram)):
@@ -255,7 +251,7 @@ def _compare_index(tx: Writer, path: Path) -> tuple[str, ...]:
                 _(
                     "The search index {name} does not agree with the messages. End Hermes and run: {command}",
                     name=name,
-                    command=rebuild_command(path, name),
+                    command=rebuild_command(store.path, name),
                 )
             )
     return tuple(notes)

@@ -215,20 +215,19 @@ def _slices(tx: Writer, owned: OwnedRows) -> Iterator[str]:
 
 
 def _insert_rows(tx: Writer, table: Table, rows: str) -> int:
-    columns, name = list(table.columns), sql_name(table.name)
+    name = sql_name(table.name)
     verb = "INSERT" if table.name in _STRICT else "INSERT OR IGNORE"
-    values = [f"b.{sql_name(column)}" for column in columns]
-    if table.name == "sessions":
-        values[columns.index("title")] = "NULL"
-    into, order = names_of(columns), "1"
+    # Titles are set when all rows are there.
+    columns = [each for each in table.columns if (table.name, each) != ("sessions", "title")]
+    into, values, order = names_of(columns), names_of(columns, "b."), "1"
     if table.has_hidden_rowid:
         # Under its own rowid if that is free; those that need another come last.
         in_use = f"EXISTS (SELECT 1 FROM main.{name} AS x WHERE x._rowid_ = b._rowid_)"
         into = f"_rowid_, {into}"
-        values.insert(0, f"CASE WHEN {in_use} THEN NULL ELSE b._rowid_ END")
+        values = f"CASE WHEN {in_use} THEN NULL ELSE b._rowid_ END, {values}"
         order = f"{in_use}, b._rowid_"
     return tx.execute(
-        f"{verb} INTO main.{name} ({into}) SELECT {', '.join(values)} "
+        f"{verb} INTO main.{name} ({into}) SELECT {values} "
         f"FROM {table.bundle} WHERE {rows} ORDER BY {order}"
     )
 
