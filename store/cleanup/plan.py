@@ -109,9 +109,8 @@ class Planned(NamedTuple):
             return self
         own = added(sizes[segment.id] for segment in self.conversation.segments)
         of_subagents = added(sizes[segment.id] for segment in self.subagents)
-        measured = self._replace(own=own, of_subagents=of_subagents)
-        conversation = self.conversation._replace(size=measured.bytes)
-        return measured._replace(conversation=conversation)
+        conversation = self.conversation._replace(size=own.total + of_subagents.total)
+        return self._replace(conversation=conversation, own=own, of_subagents=of_subagents)
 
 
 class Spared(NamedTuple):
@@ -314,14 +313,12 @@ def make_plan(
 
 def _planned(delete: DeletePlan, counts: Mapping[str, int]) -> Planned:
     """Return what would go, not yet measured; `counts` are the messages by session."""
-    conversation = delete.conversation
     subagents = tuple(segment for other in delete.dependent for segment in other.segments)
     own, of_subagents = (
         Sizes(rows=sum(counts.get(session.id, 0) for session in sessions))
-        for sessions in (conversation.segments, subagents)
+        for sessions in (delete.conversation.segments, subagents)
     )
-    conversation = conversation._replace(size=None)
-    return Planned(conversation, subagents, delete.reparented, own, of_subagents)
+    return Planned(delete.conversation, subagents, delete.reparented, own, of_subagents)
 
 
 def read_expected(

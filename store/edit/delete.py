@@ -103,10 +103,8 @@ def delete(
     moment = time.time() if now is None else now
     with store.reader() as reader:
         plans = plan_delete(reader, session_ids, moment)
-        deleted, _no_error = delete_portions(
-            store, plans, Portions(progress), trash, moment, sessions_folder
-        )
-        return deleted
+        portions = Portions[DeletePlan](progress)
+        return delete_portions(store, plans, portions, trash, moment, sessions_folder)[0]
 
 
 def delete_portions(

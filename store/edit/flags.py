@@ -78,7 +78,7 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
 
     Raises:
         NotFoundError: There is no such session.
-        RefusedError: It has a text of invalid bytes, which an undo could not restore.
+        RefusedError: It has a blob or a text of invalid bytes, which an undo could not restore.
     """
     stored = _read(tx, session_id, after)
     if stored is None:
@@ -88,11 +88,9 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
         return None
     change = RowChange(session_id, before, {column: after[column] for column in before})
     assigned = ", ".join(f"{column} = ?" for column in before)
-    same = " AND ".join(f"{column} IS ?" for column in before)
+    same = " AND ".join(f"{column} IS ? AND typeof({column}) <> 'blob'" for column in before)
     values = [*change.after.values(), session_id, *before.values()]
-    is_text = not any(isinstance(value, bytes) for value in before.values())
-    update = f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}"
-    if not (is_text and tx.execute(update, values)):
+    if not tx.execute(f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}", values):
         raise RefusedError(
             _(
                 "{session} stays as it is: its {columns} could not be brought back.",

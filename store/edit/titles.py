@@ -111,15 +111,6 @@ def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | No
     return set_columns(tx, session_id, after)
 
 
-def _check_session(tx: Writer, session_id: str) -> None:
-    hidden = tx.schema.session("hidden")
-    own = f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.title = ? AND {hidden}"
-    if tx.rows(own, [session_id, _RESERVED]):
-        raise RefusedError(
-            _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED)
-        )
-
-
 def rename(store: Store, session_id: str, typed: str) -> Renamed:
     """Set the title of a session, usually the tip of a conversation; a blank text clears it.
 
@@ -134,7 +125,12 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
         raise TitleError(problem, is_unchanged=True)
 
     def work(tx: Writer) -> Iterator[RowChange | None]:
-        _check_session(tx, session_id)
+        hidden = tx.schema.session("hidden")
+        reserved = f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.title = ? AND {hidden}"
+        if tx.rows(reserved, [session_id, _RESERVED]):
+            raise RefusedError(
+                _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED)
+            )
         up = f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up"
         ancestors = first_texts(tx.rows(up, [session_id]))  # it may take their titles (0.17)
         for holder in title_holders(tx, session_id, title):

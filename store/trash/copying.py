@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import sqlite3
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from ..connection.stored_values import first_texts
 from ..errors import BrowseError, RefusedError
 from ..files import make_folder, sync_folder
 from ..notes.notes_file import IN_BUNDLE, tags_if_readable
-from ..progress import NOBODY, Progress
+from ..progress import Progress
 from ..wording import _
 from .bundle import (
     FORMAT,
@@ -84,7 +85,7 @@ def check_room(folder: Path, needed: int) -> None:
         CopyFailedError: With the numbers.
     """
     free = _free(folder)
-    if free is not None and free < needed:
+    if free < needed:
         raise CopyFailedError(
             _(
                 "This needs about {needed} for a while, and the disk of {folder} has {free} free.",
@@ -96,12 +97,13 @@ def check_room(folder: Path, needed: int) -> None:
         )
 
 
-def _free(folder: Path) -> int | None:
-    """Return the free bytes of a disk without the reserve; None if the system does not tell."""
+def _free(folder: Path) -> int:
+    """Return the free bytes of a disk without the reserve; a huge number if the system does not
+    tell."""
     try:
         return max(0, shutil.disk_usage(folder).free - RESERVE)
     except OSError:  # whatever writes there reports it
-        return None
+        return sys.maxsize
 
 
 def write_bundle(
@@ -111,7 +113,7 @@ def write_bundle(
     trash: Path,
     now: float,
     fate: BundleFate,
-    progress: Progress = NOBODY,
+    progress: Progress,
 ) -> WrittenBundle:
     """Copy all rows and files of some conversations into the trash; the store is only read.
 

@@ -195,8 +195,7 @@ def describe(path: Path) -> Bundle:
     titles = tuple(each.title for each in listed)
     title = next(filter(None, titles), None)
     if len(listed) > 1:
-        name, count = title or listed[0].id, len(listed) - 1
-        title = _("{title} and {count:,} more", title=name, count=count)
+        title = _("{title} and {count:,} more", title=title or listed[0].id, count=len(listed) - 1)
     return bundle._replace(
         created_at=facts.created_at,
         conversations=tuple(each.id for each in listed),
