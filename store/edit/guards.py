@@ -14,7 +14,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
 from pathlib import Path
 
 from ..connection.connect import Store
@@ -195,12 +194,8 @@ def digest(sql: str) -> str:
     return hashlib.sha256(normalised(sql).encode("utf-8", "replace")).hexdigest()
 
 
-@cache
-def _known() -> frozenset[tuple[str, str]]:
-    """Return the table, in lower case, and the digest of each trigger of Hermes."""
-    return frozenset(
-        (each["table"], each["sha256"]) for each in json.loads(RECORD.read_text(encoding="ascii"))
-    )
+_KNOWN = {(each["table"], each["sha256"]) for each in json.loads(RECORD.read_text("ascii"))}
+"""The table, in lower case, and the digest of each trigger of Hermes."""
 
 
 def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> None:
@@ -221,7 +216,7 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
         target = text_of(table).lower()
         is_index = target.startswith("messages_fts") and "messages" in written
         is_written = is_index or target in written
-        if not is_written or (target, digest(text_of(sql))) in _known():
+        if not is_written or (target, digest(text_of(sql))) in _KNOWN:
             continue
         raise StoreRefusedError(
             _(

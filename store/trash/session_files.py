@@ -121,17 +121,15 @@ def find_old_files(folder: Path, known: Container[str]) -> Iterator[SessionFile]
         OSError: The folder cannot be read.
     """
     try:
-        entries = os.scandir(folder)
+        names = os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
         return
-    with entries:
-        for entry in entries:
-            session = session_of(entry.name)
-            if session is None or session in known:
-                continue
-            path = folder / entry.name
-            if (state := plain_file(path)) is not None:
-                yield SessionFile(path, session, state)
+    for name in names:
+        session, path = session_of(name), folder / name
+        if session is None or session in known:
+            continue
+        if (state := plain_file(path)) is not None:
+            yield SessionFile(path, session, state)
 
 
 def known_sessions(reader: Reader) -> frozenset[str]:
