@@ -197,11 +197,13 @@ class Writer:
         self.has_written = True
 
     def _verify(self, verify: Callable[[Reader], None]) -> None:
-        path = self._store.path
         try:
             if self._store.check() != self._identity:
                 raise WriteUnverifiedError(
-                    _("{path} was replaced by another file while it was written to.", path=path),
+                    _(
+                        "{path} was replaced by another file while it was written to.",
+                        path=self._store.path,
+                    ),
                     remedy=_("Check whether it has the change."),
                 )
             verify(self.reader)

@@ -195,7 +195,7 @@ def put_back(
     An existing file is never overwritten. `folder` is None if there is none.
     """
     listed = bundle.execute("SELECT rowid, session, name, mode, mtime_ns FROM bundle_files")
-    own = [row for row in listed.fetchall() if row[1] in sessions]
+    own = [row for row in listed if row[1] in sessions]
     if not own:
         return 0, []
     if folder is None or not folder.is_dir():

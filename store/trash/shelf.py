@@ -41,7 +41,7 @@ from .bundle import (
 
 MARKS = ".json"
 _OLD_FOLDER = N_("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
-_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
+_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}(\.db)?")
 _UNFINISHED_AGE = 86_400.0
 _LARGEST_MARKS = 64 * 1024 * 1024
 _CANDIDATES = 10
@@ -220,11 +220,10 @@ def _paths(trash: Path) -> dict[str, Path]:
         raise BrowseError(
             _("The trash at {trash} cannot be read ({reason}).", trash=trash, reason=error.strerror)
         ) from error
-    paths = {name.removesuffix(SUFFIX): trash / name for name in names}
     return {
-        name: path
-        for name, path in paths.items()
-        if _NAME.fullmatch(name) and not path.is_symlink()
+        name.removesuffix(SUFFIX): trash / name
+        for name in names
+        if _NAME.fullmatch(name) and not (trash / name).is_symlink()
     }
 
 
