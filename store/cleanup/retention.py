@@ -16,7 +16,6 @@ either of these is unknown here. Import this module lazily: importing PyYAML tak
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,10 +110,7 @@ def defaults_of(schema_version: int | None) -> Retention:
 
 def managed_config() -> Path | None:
     """Return the path of an administrator's configuration, if any (0.19 `managed_scope.py`)."""
-    variable = os.environ.get("HERMES_MANAGED_DIR", "").strip()
-    if not variable and sys.platform == "win32":
-        return None
-    folder = Path(variable or "/etc/hermes")
+    folder = Path(os.environ.get("HERMES_MANAGED_DIR", "").strip() or "/etc/hermes")
     return folder / "config.yaml" if folder.is_dir() else None
 
 

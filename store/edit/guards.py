@@ -77,8 +77,7 @@ def _check_file(store: Store, reader: Reader) -> None:
             ),
             remedy=_("Copy the file, so that each name has its own."),
         )
-    system = _file_system(target)
-    if system in _NETWORK:
+    if (system := _file_system(target)) in _NETWORK:
         raise StoreRefusedError(
             _(
                 "{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two "

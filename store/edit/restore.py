@@ -56,11 +56,6 @@ class Restored(NamedTuple):
     present: frozenset[str]
     """Those of the sessions that were already in the store, as the bundle has them."""
 
-    @property
-    def sentence(self) -> str:
-        """Summary in the past tense."""
-        return describe_restored([self])
-
 
 def describe_restored(restored: Sequence[Restored]) -> str:
     """Return what was restored in the past tense, or that all of it was in the store already."""
