@@ -146,10 +146,9 @@ def write_bundle(
         open(partial, "xb", opener=private).close()
         copy = _Copy(reader.path, partial, layout, progress)
         with contextlib.closing(copy.connection):
-            copy.copy_rows([session for each in conversations for session in each.sessions])
-            reparented = copy.copy_children()
-            save_files(copy.connection, files)
             facts = BundleFacts(name, now, origin, tuple(conversations))
+            reparented = copy.copy_rows(facts.sessions)
+            save_files(copy.connection, files)
             copy.write_facts(facts, [(s, tag) for s in facts.sessions for tag in tags.get(s, ())])
             record_links(copy.connection, trash, origin)
         with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
@@ -218,8 +217,9 @@ class _Copy:
         """Run a statement and return all its rows."""
         return self.connection.execute(sql, parameters).fetchall()
 
-    def copy_rows(self, sessions: Sequence[str]) -> None:
-        """Copy the rows of all tables, and compare them with the store."""
+    def copy_rows(self, sessions: Sequence[str]) -> tuple[str, ...]:
+        """Copy the rows of all tables, and compare them with the store; copy the links of sessions
+        that stay and lose their parent, and return their ids."""
         for some in chunks(sessions, _SESSIONS_AT_ONCE):
             choose(self.query, some, schema="main")
             for owned in self._layout.owned:
@@ -236,6 +236,12 @@ class _Copy:
             )
         if missing:
             raise ChangedMeanwhileError
+        self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
+        self.query(
+            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
+            f"WHERE {PARENT} IN ({CHOSEN}) AND id NOT IN ({CHOSEN})"
+        )
+        return tuple(first_texts(self.query(f"SELECT id FROM bundle.{CHILDREN}")))
 
     def _copy_owned(self, owned: OwnedRows) -> None:
         table, name = owned.table, sql_name(owned.table.name)
@@ -284,15 +290,6 @@ class _Copy:
         if different and self._version == self.query(DATA_VERSION):
             sentence = _("The copy of {table} differs from the store.", table=table)
             raise CopyFailedError(sentence)
-
-    def copy_children(self) -> tuple[str, ...]:
-        """Copy the links of sessions that stay and lose their parent; return their ids."""
-        self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
-        self.query(
-            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
-            f"WHERE {PARENT} IN ({CHOSEN}) AND id NOT IN ({CHOSEN})"
-        )
-        return tuple(first_texts(self.query(f"SELECT id FROM bundle.{CHILDREN}")))
 
     def write_facts(self, facts: BundleFacts, tags: Sequence[Row]) -> None:
         """Write what the bundle says of itself, and let go of the file."""
