@@ -56,12 +56,9 @@ class Step(NamedTuple):
         if self.stage.is_waiting or self._is_long:
             parts.append(self.stage.words)
         if not self.stage.is_waiting and self.share > _ESTIMATE_FROM:
-            parts.append(_("{time} left", time=_clock(self.seconds * (1 / self.share - 1))))
+            left = round(self.seconds * (1 / self.share - 1))
+            parts.append(_("{time} left", time=f"{left // 60}:{left % 60:02}"))
         return " · ".join(parts)
-
-
-TellStep = Callable[[Step], object]
-"""Receives a report, on the working thread."""
 
 
 class CleanedUp(NamedTuple):
@@ -129,7 +126,7 @@ def clean_up(
     trash: Path,
     sessions_folder: Path | None,
     *,
-    tell: TellStep = quiet,
+    tell: Callable[[Step], object] = quiet,
     stopped: Stopped = never,
 ) -> CleanedUp:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
@@ -143,7 +140,7 @@ def clean_up(
         expected: The conversations of the plan.
         trash: The folder of the bundles.
         sessions_folder: As of `delete`.
-        tell: Receives a report after each portion.
+        tell: Receives a report after each portion, on the working thread.
         stopped: Polled between portions.
     """
     began, now = time.monotonic(), time.time()
@@ -204,7 +201,3 @@ def _plans(
     unchanged = [each.id for each in expected if each.id not in changed]
     plans, kept = sort_deletes(reader, catalog, unchanged, now)
     return plans, kept | changed
-
-
-def _clock(seconds: float) -> str:
-    return "{}:{:02}".format(*divmod(round(seconds), 60))

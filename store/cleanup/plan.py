@@ -109,9 +109,8 @@ class Planned(NamedTuple):
             return self
         own = added(sizes[segment.id] for segment in self.conversation.segments)
         of_subagents = added(sizes[segment.id] for segment in self.subagents)
-        measured = self._replace(own=own, of_subagents=of_subagents)
-        conversation = self.conversation._replace(size=measured.bytes)
-        return measured._replace(conversation=conversation)
+        conversation = self.conversation._replace(size=own.total + of_subagents.total)
+        return self._replace(conversation=conversation, own=own, of_subagents=of_subagents)
 
 
 class Spared(NamedTuple):
@@ -196,9 +195,8 @@ class Plan(NamedTuple):
     ) -> Plan:
         """Add previews and message counts to so many conversations that would go, None for all, and
         that are spared; `read` adds them."""
-        shown = [each.conversation for each in self.selected[:selected]]
-        shown += [each.conversation for each in self.spared[:spared]]
-        detailed = {each.root_id: each for each in read(shown)}
+        shown: list[Planned | Spared] = [*self.selected[:selected], *self.spared[:spared]]
+        detailed = {each.root_id: each for each in read([each.conversation for each in shown])}
 
         def completed(each: Entry) -> Entry:
             known = detailed.get(each.conversation.root_id, each.conversation)
@@ -315,14 +313,12 @@ def make_plan(
 
 def _planned(delete: DeletePlan, counts: Mapping[str, int]) -> Planned:
     """Return what would go, not yet measured; `counts` are the messages by session."""
-    conversation = delete.conversation
     subagents = tuple(segment for other in delete.dependent for segment in other.segments)
     own, of_subagents = (
         Sizes(rows=sum(counts.get(session.id, 0) for session in sessions))
-        for sessions in (conversation.segments, subagents)
+        for sessions in (delete.conversation.segments, subagents)
     )
-    conversation = conversation._replace(size=None)
-    return Planned(conversation, subagents, delete.reparented, own, of_subagents)
+    return Planned(delete.conversation, subagents, delete.reparented, own, of_subagents)
 
 
 def read_expected(

@@ -16,7 +16,6 @@ either of these is unknown here. Import this module lazily: importing PyYAML tak
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,10 +110,7 @@ def defaults_of(schema_version: int | None) -> Retention:
 
 def managed_config() -> Path | None:
     """Return the path of an administrator's configuration, if any (0.19 `managed_scope.py`)."""
-    variable = os.environ.get("HERMES_MANAGED_DIR", "").strip()
-    if not variable and sys.platform == "win32":
-        return None
-    folder = Path(variable or "/etc/hermes")
+    folder = Path(os.environ.get("HERMES_MANAGED_DIR", "").strip() or "/etc/hermes")
     return folder / "config.yaml" if folder.is_dir() else None
 
 
@@ -197,24 +193,18 @@ class RetentionRules:
     def _reaps(self) -> bool:
         return self.schema_version >= _REAPS
 
-    @property
-    def _keep(self) -> float | None:
-        """Seconds that Hermes keeps an idle session; None if it deletes none, or unknown."""
-        days = self.retention.retention_days
-        if self.why_never or not self.retention.auto_prune or days is None:
-            return None
-        return days * DAY
-
     def forecast(self, conversation: Conversation) -> Forecast:
         """Predict when Hermes deletes a conversation, or why it does not."""
-        keep, tip, days = self._keep, conversation.tip, self.retention.retention_days
-        if keep is None:
-            is_unknown = self.retention.auto_prune and days is None
-            unknown = _("cannot tell how long Hermes keeps sessions")
-            return Forecast(
-                None, self.why_never or (unknown if is_unknown else self.retention.sentence)
-            )
-        segments = self._unprotected(conversation)
+        tip, days = conversation.tip, self.retention.retention_days
+        if self.why_never or not self.retention.auto_prune or days is None:
+            return Forecast(None, self.why_never or self.retention.sentence)
+        keep = days * DAY
+        # The segments by whose age Hermes deletes, without those that a pin protects.
+        segments: Sequence[Session] = conversation.segments
+        if self.schema_version >= _WHOLE_CHAINS:
+            segments = () if conversation.pinned else (tip,)
+        elif self._reaps:
+            segments = [each for each in segments if not each.pinned]
         if not segments:
             return Forecast(None, _("pinned: Hermes does not delete it"))
         ends = [at for segment in segments if (at := self._ends(segment)) is not None]
@@ -235,14 +225,8 @@ class RetentionRules:
 
     def _at(self, moment: float, later: float, reason: str) -> Forecast:
         """Return a forecast for the first run after a moment, and so many seconds later."""
-        at = max(moment, self.next_run, self.now) + later
+        at = max(moment, self.next_run) + later
         return Forecast((at - self.now) / DAY, reason)
-
-    def _unprotected(self, conversation: Conversation) -> Sequence[Session]:
-        """Return the segments by whose age Hermes deletes, without those that a pin protects."""
-        if self.schema_version >= _WHOLE_CHAINS:
-            return () if conversation.pinned else (conversation.tip,)
-        return [each for each in conversation.segments if not (each.pinned and self._reaps)]
 
     def _ends(self, session: Session) -> float | None:
         """Return the Unix seconds from which the age of an ended session counts; None for an open
@@ -284,11 +268,11 @@ class RetentionRules:
     def deletions(self, catalog: Catalog) -> list[tuple[Conversation, float, str]]:
         """List the conversations that Hermes will delete, soonest first, each with the days until
         then, and why."""
-        going = [
-            (each, days, forecast.reason)
-            for each in (catalog.conversations() if self._keep is not None else ())
-            if (days := (forecast := self.forecast(each)).prune_in_days) is not None
-        ]
+        going = []
+        for each in catalog.conversations():
+            days, reason = self.forecast(each)
+            if days is not None:
+                going.append((each, days, reason))
         return sorted(going, key=lambda one: (one[1], one[0].id))
 
 
@@ -296,7 +280,7 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
     """Read what the predictions need: the configuration in the store's home, and the last clean-up.
     `now` is in Unix seconds."""
     schema = reader.schema
-    retention, why_never, last = Retention(), "", None
+    retention, why_never, last = Retention(), "", 0.0
     if location.host is not None:
         why_never = _("what Hermes deletes there is set on {name}", name=location.host.name)
     elif location.root is None:
@@ -307,12 +291,12 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
         retention = read_retention(location.path.parent / "config.yaml", schema.version, managed)
         if "state_meta" in schema.tables:
             stored = "SELECT value FROM state_meta WHERE key = 'last_auto_prune'"
-            last = as_time(reader.value(stored))
+            last = as_time(reader.value(stored)) or 0.0
     interval = (retention.min_interval_hours or 0) * HOUR
     return RetentionRules(
         retention=retention,
         now=now,
-        next_run=max(now, last + interval) if last is not None else now,
+        next_run=max(now, last + interval),
         schema_version=schema.version or 0,
         can_pin="pinned" in schema.session_columns,
         why_never=why_never,

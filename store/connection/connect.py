@@ -11,9 +11,8 @@ the POSIX locks of that connection (https://sqlite.org/howtocorrupt.html, 2.2).
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple, Protocol
@@ -29,7 +28,7 @@ from ..text import as_text, text_of
 from ..wording import _
 from .failures import opened, patiently, translated
 from .reader import FileFacts, Reader
-from .schema import Schema, read_schema
+from .schema import read_schema
 from .tool_results import has_failed
 
 Fingerprint = tuple[int, ...]
@@ -181,46 +180,36 @@ class Store:
             return self._open("ro&immutable=1", of_file, snapshot=True)
 
     def _open(self, mode: str, of_file: FileFacts, *, snapshot: bool = False) -> Reader:
-        def connect() -> tuple[sqlite3.Connection, Schema]:
+        def connect() -> Reader:
             connection = opened(self.path, mode, 0.0)
             try:
-                schema = self._schema(connection, of_file)
+                cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
+                if of_file.schema is None or of_file.schema[0] != cookie:
+                    of_file.schema = cookie, read_schema(connection, self.path)
+                schema = of_file.schema[1]
                 for statement in ("PRAGMA temp_store=MEMORY", *schema.views()):
                     connection.execute(statement)
                 connection.create_function("has_failed", 2, _has_failed, deterministic=True)
                 connection.execute("PRAGMA query_only=1")
-                return connection, schema
             except BaseException:
                 connection.close()
                 raise
+            return Reader(
+                connection,
+                self.path,
+                schema,
+                snapshot=snapshot,
+                of_file=of_file,
+                notes=self.notes,
+                patience=self.busy_seconds,
+            )
 
         with translated(self.path):
-            connection, schema = patiently(connect, self.busy_seconds)
-        return Reader(
-            connection,
-            self.path,
-            schema,
-            snapshot=snapshot,
-            of_file=of_file,
-            notes=self.notes,
-            patience=self.busy_seconds,
-        )
+            return patiently(connect, self.busy_seconds)
 
-    def _schema(self, connection: sqlite3.Connection, of_file: FileFacts) -> Schema:
-        """Return the schema of the file, read again only when its schema cookie changed."""
-        cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
-        if of_file.schema is None or of_file.schema[0] != cookie:
-            of_file.schema = cookie, read_schema(connection, self.path)
-        return of_file.schema[1]
-
-    @contextmanager
-    def reader(self) -> Iterator[Reader]:
+    def reader(self) -> closing[Reader]:
         """Open a read connection for a burst of work; it is closed at the end of the block."""
-        reader = self.open()
-        try:
-            yield reader
-        finally:
-            reader.close()
+        return closing(self.open())
 
 
 # Other files name the store that their rows belong to: by its id, or by its path without one

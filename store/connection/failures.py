@@ -65,7 +65,7 @@ _NO_MEMORY = SqliteFailure(
     N_("{path} could not be read: SQLite asked for more memory than there is."),
     N_("The file may be damaged, or this machine short of memory."),
 )
-_OTHER = SqliteFailure(StoreError, N_("{path} could not be read: SQLite says “{said}”."))
+_UNREAD = N_("{path} could not be read: SQLite says “{said}”.")
 CLOSED_CODES = (
     sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_READONLY,
@@ -75,7 +75,8 @@ CLOSED_CODES = (
 """SQLite may not open the file, or not as it is asked to."""
 BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 """Another process, or another connection, holds it."""
-_FAILURES: Mapping[int, SqliteFailure] = {
+READING: Mapping[int, SqliteFailure] = {
+    sqlite3.SQLITE_OK: SqliteFailure(StoreError, _UNREAD),
     **dict.fromkeys(
         BUSY_CODES,
         SqliteFailure(
@@ -114,12 +115,12 @@ _FAILURES: Mapping[int, SqliteFailure] = {
     ),
     sqlite3.SQLITE_IOERR: SqliteFailure(
         StoreUnreadableError,
-        _OTHER.sentence,
+        _UNREAD,
         N_("If it lies on a network drive, copy it to a local disk."),
         Advice.OPEN_COPY,
     ),
 }
-"""By extended or primary code."""
+"""What a failed read is told as, by extended or primary code; SQLITE_OK stands for all others."""
 
 
 def decode(raw: bytes) -> str:
@@ -127,17 +128,26 @@ def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
+def uri_of(path: Path, mode: str) -> str:
+    """Return the URI of a file, with `ro` or `rw`, and perhaps more parameters
+    (https://sqlite.org/uri.html)."""
+    return f"{path.absolute().as_uri()}?mode={mode}"
+
+
 def opened(path: Path, mode: str, patience: float) -> sqlite3.Connection:
     """Open a file that is there; no statement begins a transaction by itself.
 
     Args:
         path: The file.
-        mode: `ro` or `rw`, and perhaps more parameters (https://sqlite.org/uri.html).
+        mode: As of `uri_of`.
         patience: Seconds that a statement waits for other processes.
     """
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(
-        uri, uri=True, isolation_level=None, timeout=patience, check_same_thread=False
+        uri_of(path, mode),
+        uri=True,
+        isolation_level=None,
+        timeout=patience,
+        check_same_thread=False,
     )
     connection.text_factory = decode
     return connection
@@ -181,14 +191,16 @@ def own_file(
             yield connection
 
 
-def translate(error: SqliteError, path: Path) -> BrowseError:
+def translate(
+    error: SqliteError, path: Path, failures: Mapping[int, SqliteFailure] = READING
+) -> BrowseError:
     """Return our error for what SQLite raised on a statement or an open; its sentence names the
     store."""
     extended = getattr(error, "sqlite_errorcode", 0)
     code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
         return QueryInterruptedError(_("The query was interrupted."))
-    failure = _FAILURES.get(extended) or _FAILURES.get(code, _OTHER)
+    failure = failures.get(extended) or failures.get(code) or failures[sqlite3.SQLITE_OK]
     if isinstance(error, MemoryError):
         failure = _NO_MEMORY
     elif isinstance(error, UnicodeDecodeError):
@@ -197,12 +209,12 @@ def translate(error: SqliteError, path: Path) -> BrowseError:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated(path: Path, failures: Mapping[int, SqliteFailure] = READING) -> Iterator[None]:
     """Raise what SQLite raises in the block as our error; see `translate`."""
     try:
         yield
     except SQLITE_ERRORS as error:
-        raise translate(error, path) from error
+        raise translate(error, path, failures) from error
 
 
 def patiently(

@@ -11,7 +11,6 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import Advice, NotAStoreError, StoreEmptyError
@@ -83,9 +82,9 @@ class Schema(NamedTuple):
     """The word index."""
     trigram: FtsIndex | None
     """The substring index."""
-    notes: Mapping[str, str] = MappingProxyType({})
+    notes: Mapping[str, str]
     """The `fts_*` rows of `state_meta`: what Hermes notes about its search index."""
-    leases: tuple[tuple[str, str], ...] = ()
+    leases: tuple[tuple[str, str], ...]
     """Tables of turn leases and compression locks that have an expiry time, each with its column of
     ids."""
 
@@ -99,9 +98,9 @@ class Schema(NamedTuple):
         """Whether Hermes (0.22) has marked its search index as stale, until it has rebuilt it."""
         return "fts_stale" in self.notes
 
-    def session(self, column: str, *, default: str = "NULL") -> str:
-        """Return SQL for a column of `sessions s`, or the default where this file lacks it."""
-        return f"s.{column}" if column in self.session_columns else default
+    def session(self, column: str) -> str:
+        """Return SQL for a column of `sessions s`, NULL where this file lacks it."""
+        return f"s.{column}" if column in self.session_columns else "NULL"
 
     def message(self, column: str) -> str:
         """Return SQL for a column of `messages m`, NULL where this file lacks it."""
@@ -110,12 +109,7 @@ class Schema(NamedTuple):
     def active(self) -> str:
         """Return SQL that is 1 for rows of `messages m` the model still sees; upgraded files hold
         NULL for active."""
-        return "COALESCE(m.active, 1)" if "active" in self.message_columns else "1"
-
-    def compacted(self) -> str:
-        """Return SQL that is 1 for rows of `messages m` that a summary replaced (0.18 and later);
-        still shown."""
-        return "COALESCE(m.compacted, 0)" if "compacted" in self.message_columns else "0"
+        return f"COALESCE({self.message('active')}, 1)"
 
     def views(self) -> Iterator[str]:
         """Yield SQL that makes three views in the temporary database of a connection.
@@ -131,7 +125,8 @@ class Schema(NamedTuple):
         is_hidden = f"{self.message('display_kind')} IS 'hidden'"
         computed = {
             "role": role,
-            "state": f"CASE WHEN {self.active()} THEN 'live' WHEN {self.compacted()} "
+            # A summary replaced those that are compacted (0.18 and later); they are still shown.
+            "state": f"CASE WHEN {self.active()} THEN 'live' WHEN {self.message('compacted')} "
             "THEN 'compacted' ELSE 'rewound' END",
             "hidden": f"{role} = 'session_meta' OR {is_hidden} OR CASE WHEN json_valid({metadata}) "
             f"THEN json_type({metadata}, '$.model_only') IS 'true' ELSE 0 END",
@@ -228,6 +223,7 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         usage_columns=_columns(connection, "session_model_usage"),
         fts=_describe_fts("messages_fts", definitions),
         trigram=_describe_fts("messages_fts_trigram", definitions),
+        notes={},
         leases=tuple(
             (table, column)
             for table, column in _LEASES

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import Any
 
 from ..text import as_text, text_of
 
@@ -83,19 +83,14 @@ def first_texts(rows: Iterable[Sequence[object]]) -> list[str]:
     return [text for row in rows if (text := as_text(row[0])) is not None]
 
 
-_LONG = 200_000
-"""Code points of a JSON list that is parsed item by item."""
-_BLANKS = re.compile(r"[ \t\n\r]*")
-
-
-def read_json(text: str) -> object:
-    """Parse JSON text; return the value.
+def read_json(text: str, **hooks: Any) -> object:
+    """Parse JSON text with the hooks of `json.loads`; return the value.
 
     Raises:
         ValueError: The text is no JSON, or is nested too deep.
     """
     try:
-        return json.loads(text)
+        return json.loads(text, **hooks)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
@@ -107,10 +102,7 @@ def read_exactly(text: str) -> object:
         ValueError: As of `read_json`; or an object has a key twice, or a number is too large for a
             float.
     """
-    try:
-        return json.loads(text, object_pairs_hook=_object, parse_float=_float)
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
+    return read_json(text, object_pairs_hook=_object, parse_float=_float)
 
 
 def _object(pairs: Sequence[tuple[str, object]]) -> Json:
@@ -124,39 +116,6 @@ def _float(digits: str) -> float:
     if math.isinf(number := float(digits)):
         raise ValueError("too large")
     return number
-
-
-def read_json_items(text: str) -> Iterator[object]:
-    """Parse a JSON list and yield its items; any other value is the only item.
-
-    Python's parser lets no other thread run: the screen would stand still for half a second with
-    a list of 13 MB. So the items of a long one are parsed one after the other.
-
-    Raises:
-        ValueError: The text is no JSON, or is nested too deep; some items may have been yielded.
-    """
-    if len(text) <= _LONG or not text.lstrip().startswith("["):
-        value = read_json(text)
-        yield from value if isinstance(value, list) else (value,)
-        return
-    decoder = json.JSONDecoder()
-    place, sign = text.index("["), ","
-    while sign == ",":
-        try:
-            item, place = decoder.raw_decode(text, _after_blanks(text, place + 1))
-        except RecursionError as error:
-            raise ValueError("nested too deep") from error
-        yield item
-        place = _after_blanks(text, place)
-        sign = text[place : place + 1]
-    if text[place:].strip() != "]":
-        raise ValueError("not a JSON list")
-
-
-def _after_blanks(text: str, place: int) -> int:
-    """Return the first place from `place` on that is no blank of JSON."""
-    blanks = _BLANKS.match(text, place)
-    return blanks.end() if blanks is not None else place
 
 
 def write_json(value: object) -> str:
@@ -201,8 +160,6 @@ def as_mapping(value: object) -> Json:
 def bytes_sql(expression: str) -> str:
     """Return SQL for the bytes of a value, 0 for NULL. SQLite 3.43 and later do not read the value
     for it."""
-    if expression == "NULL":
-        return "0"
     if sqlite3.sqlite_version_info >= (3, 43, 0):
         return f"COALESCE(octet_length({expression}), 0)"
     return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"

@@ -36,7 +36,6 @@ from ..trash.bundle import SavedConversation, TrashError, attach, choose
 from ..trash.copying import (
     ChangedMeanwhileError,
     WrittenBundle,
-    check_log_room,
     check_room,
     write_bundle,
 )
@@ -104,10 +103,8 @@ def delete(
     moment = time.time() if now is None else now
     with store.reader() as reader:
         plans = plan_delete(reader, session_ids, moment)
-        deleted, _no_error = delete_portions(
-            store, plans, Portions(progress), trash, moment, sessions_folder
-        )
-        return deleted
+        portions = Portions[DeletePlan](progress)
+        return delete_portions(store, plans, portions, trash, moment, sessions_folder)[0]
 
 
 def delete_portions(
@@ -221,10 +218,14 @@ def _write(
     progress: Progress = NOBODY,
 ) -> WrittenBundle:
     named = with_names(reader, [plan.conversation for plan in plans])
-    titles = [each.title or one_line(each.preview, PREVIEW) or None for each in named]
     saved = [
-        SavedConversation(plan.conversation.id, title, plan.sessions, plan.messages)
-        for title, plan in zip(titles, plans, strict=True)
+        SavedConversation(
+            each.id,
+            each.title or one_line(each.preview, PREVIEW) or None,
+            plan.sessions,
+            plan.messages,
+        )
+        for each, plan in zip(named, plans, strict=True)
     ]
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))
@@ -237,9 +238,8 @@ def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> Non
     total = as_int(reader.value("SELECT count(*) FROM messages"))
     messages = sum(plan.messages for plan in plans)
     needed = (file.file_bytes - file.free_bytes) * messages // max(total, 1)
-    bundle = _("The deletion needs about {needed}, and the disk of {folder} has {free} free.")
-    check_room(trash.parent, needed, bundle)
-    check_log_room(reader.path, needed * _LOG_SHARE)
+    check_room(trash.parent, needed)
+    check_room(Path(os.path.realpath(reader.path)).parent, needed * _LOG_SHARE)
 
 
 def _delete_portion(

@@ -157,10 +157,15 @@ def refusals(
     kept: dict[str, str] = {}
     for plan in plans:
         for member in (plan.conversation, *plan.dependent):
-            if member.root_id in catalog.sessions:  # else Hermes has deleted it meanwhile
-                present = catalog.conversation(member.root_id)
-                if why := why_protected(catalog, present, busy, now):
-                    kept.setdefault(plan.conversation.id, _refusal(present, why.words))
+            if member.root_id not in catalog.sessions:  # Hermes has deleted it meanwhile
+                continue
+            present = catalog.conversation(member.root_id)
+            if why := why_protected(catalog, present, busy, now):
+                name = present.id
+                if present.title:
+                    name = f"“{one_line(present.title, PREVIEW)}” ({name})"
+                sentence = _("{conversation} stays: {reason}.", conversation=name, reason=why.words)
+                kept.setdefault(plan.conversation.id, sentence)
     return kept
 
 
@@ -174,13 +179,6 @@ def plan_delete(reader: Reader, session_ids: Sequence[str], now: float) -> list[
     if kept:
         raise RefusedError(next(iter(kept.values())), is_unchanged=True)
     return plans
-
-
-def _refusal(conversation: Conversation, reason: str) -> str:
-    name = conversation.id
-    if conversation.title:
-        name = f"“{one_line(conversation.title, PREVIEW)}” ({name})"
-    return _("{conversation} stays: {reason}.", conversation=name, reason=reason)
 
 
 def long_lock_warning(messages: int) -> str | None:

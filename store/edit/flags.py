@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
-from ..errors import RefusedError, WriteUnverifiedError, no_session
+from ..errors import RefusedError, StoreRefusedError, WriteUnverifiedError, no_session
 from ..text import as_text, one_line
 from ..wording import N_, _, ngettext
-from .guards import Needs
 from .transaction import Writer, writing
 
 _SHOWN = 60
@@ -54,47 +53,44 @@ class Change(NamedTuple):
 
 
 def change_rows(
-    store: Store, columns: Iterable[str], work: Callable[[Writer], Iterable[RowChange | None]]
+    store: Store, work: Callable[[Writer], Iterable[RowChange | None]]
 ) -> tuple[RowChange, ...]:
-    """Change sessions in one transaction, and read them back; `columns` must be there.
+    """Change sessions in one transaction, and read them back.
 
     Raises:
-        RefusedError: The store must not be written to, or has no such column.
+        RefusedError: The store must not be written to.
         StoreBusyError: Others did not release the store in time.
         WriteUnverifiedError: A row does not have the new values.
     """
-    needs = Needs(frozenset({"sessions"}), frozenset(columns))
-    with writing(store, needs) as writer:
+    with writing(store, ["sessions"]) as writer:
         return writer.run(lambda tx: tuple(filter(None, work(tx))), _check_changes)
 
 
 def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> Values | None:
-    """Return columns of a session; None if it is gone, or the store has more than one of it."""
+    """Return columns of a session; None if it is gone."""
     names = list(columns)
     rows = source.rows(f"SELECT {', '.join(names)} FROM sessions WHERE id = ?", [session_id])
-    return dict(zip(names, rows[0], strict=True)) if len(rows) == 1 else None
+    return dict(zip(names, rows[0], strict=True)) if rows else None
 
 
 def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     """Set those columns of one session that differ from `after`; return None if none does.
 
     Raises:
-        RefusedError: There is no such row, or more than one; or it has a text of invalid bytes,
-            which an undo could not restore.
+        NotFoundError: There is no such session.
+        RefusedError: It has a blob or a text of invalid bytes, which an undo could not restore.
     """
     stored = _read(tx, session_id, after)
     if stored is None:
-        raise RefusedError(_("The session {session} is not there any more.", session=session_id))
+        raise no_session(session_id)
     before = {column: stored[column] for column in after if stored[column] != after[column]}
     if not before:
         return None
     change = RowChange(session_id, before, {column: after[column] for column in before})
     assigned = ", ".join(f"{column} = ?" for column in before)
-    same = " AND ".join(f"{column} IS ?" for column in before)
+    same = " AND ".join(f"{column} IS ? AND typeof({column}) <> 'blob'" for column in before)
     values = [*change.after.values(), session_id, *before.values()]
-    is_text = not any(isinstance(value, bytes) for value in before.values())
-    update = f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}"
-    if not (is_text and tx.execute(update, values)):
+    if not tx.execute(f"UPDATE sessions SET {assigned} WHERE id = ? AND {same}", values):
         raise RefusedError(
             _(
                 "{session} stays as it is: its {columns} could not be brought back.",
@@ -130,14 +126,11 @@ def undo(store: Store, change: Change) -> Change:
                 raise RefusedError(_("{session} has been changed since.", session=session))
             for holder in title_holders(tx, session, before.get("title")):
                 raise title_taken(before["title"], holder)
-            if before.get("title", "") is None and "title_source" in tx.schema.session_columns:
-                before = {**before, "title_source": None}  # as in Hermes (0.22)
             yield set_columns(tx, session, before)
 
     if not change.rows:
         return Change("", ())
-    columns = {column for row in change.rows for column in row.after}
-    rows = change_rows(store, columns, work)
+    rows = change_rows(store, work)
     return Change(_undone(change), rows)
 
 
@@ -156,8 +149,6 @@ def _lineage(tx: Writer, session_id: str) -> list[str]:
 
     These include branches and subagents of a compressed session, as in Hermes (0.17 to 0.22).
     """
-    if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
-        raise no_session(session_id)
     return first_texts(
         tx.rows(
             f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
@@ -192,7 +183,16 @@ def _set_flag(
 
     def work(tx: Writer) -> Iterator[RowChange | None]:
         nonlocal name
-        name, columns = _name_conversations(tx, session_ids), tx.schema.session_columns
+        columns = tx.schema.session_columns
+        if column not in columns:
+            raise StoreRefusedError(
+                _(
+                    "This store has no {name}, which this needs: its Hermes is too old.",
+                    name=f"sessions.{column}",
+                ),
+                remedy=_("A newer Hermes adds it when it is started."),
+            )
+        name = _name_conversations(tx, session_ids)
         after: dict[str, object] = {column: value}
         if column == "archived" and "auto_archived" in columns:
             # Otherwise a resume undoes it as an archive of Hermes' own (0.22).
@@ -204,7 +204,7 @@ def _set_flag(
                 if relative not in spared:
                     yield set_columns(tx, relative, after)
 
-    rows = change_rows(store, {"end_reason", "parent_session_id", column}, work)
+    rows = change_rows(store, work)
     return Change(_(sentence, conversation=name) if rows else "", rows)
 
 

@@ -13,11 +13,8 @@ import hashlib
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader, Row
@@ -39,23 +36,12 @@ _NETWORK = frozenset(
 (https://sqlite.org/useovernet.html)."""
 
 
-class Needs(NamedTuple):
-    """What a store must have for an operation."""
-
-    tables: frozenset[str] = frozenset()
-    """Tables that are written to; their triggers must be Hermes' own, and able to run here."""
-    columns: frozenset[str] = frozenset()
-    """Columns of `sessions`."""
+DELETE_AND_RESTORE = ("sessions", "messages")
+"""The tables that a delete and a restore surely write to."""
 
 
-DELETE_AND_RESTORE = Needs(
-    frozenset({"sessions", "messages"}), frozenset({"parent_session_id", "title"})
-)
-"""To delete conversations, or to restore them."""
-
-
-def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
-    """Refuse to write to a store if that is not safe.
+def check_writable(store: Store, reader: Reader, tables: Iterable[str]) -> None:
+    """Refuse to write to a store if that is not safe; see `check_triggers` for `tables`.
 
     Raises:
         StoreRefusedError: With the reason.
@@ -63,8 +49,7 @@ def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
     """
     _check_file(store, reader)
     check_version(reader.schema)
-    _check_needs(reader.schema, needs)
-    check_triggers(reader.rows, needs.tables)
+    check_triggers(reader.rows, tables)
 
 
 def _check_file(store: Store, reader: Reader) -> None:
@@ -92,8 +77,7 @@ def _check_file(store: Store, reader: Reader) -> None:
             ),
             remedy=_("Copy the file, so that each name has its own."),
         )
-    system = _file_system(target)
-    if system in _NETWORK:
+    if (system := _file_system(target)) in _NETWORK:
         raise StoreRefusedError(
             _(
                 "{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two "
@@ -107,8 +91,6 @@ def _check_file(store: Store, reader: Reader) -> None:
 
 def _file_system(path: Path) -> str:
     """Return the file system type of a file; empty if unknown, as on any system but Linux."""
-    if not sys.platform.startswith("linux"):
-        return ""
     try:
         device = os.stat(path).st_dev
         mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace")
@@ -134,19 +116,6 @@ def check_version(schema: Schema) -> None:
                 known=NEWEST_KNOWN,
             ),
             remedy=_("Update hermes-browse; reading works meanwhile."),
-        )
-
-
-def _check_needs(schema: Schema, needs: Needs) -> None:
-    missing = sorted(needs.tables - schema.tables)
-    missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
-    if missing:
-        raise StoreRefusedError(
-            _(
-                "This store has no {name}, which this needs: its Hermes is too old.",
-                name=missing[0],
-            ),
-            remedy=_("A newer Hermes adds it when it is started."),
         )
 
 
@@ -186,7 +155,7 @@ def check_search_triggers(reader: Reader) -> None:
             raise StoreRefusedError(
                 _(
                     "{what} needs something this SQLite does not have ({said}), and a write must keep it true.",
-                    what=f"{name[:1].upper()}{name[1:]}",
+                    what=name.capitalize(),
                     said=error.__cause__,
                 ),
                 remedy=_("Use Hermes' own commands for this store."),
@@ -212,14 +181,11 @@ _TOKEN = re.compile(
 def normalised(sql: str) -> str:
     """Return the SQL of a trigger without comments and differences of case, white space and
     needless quotes."""
-    words = [
+    return " ".join(
         (match["bare"] or match["word"] or "").lower() or match[0]
         for match in _TOKEN.finditer(sql)
         if not match["space"]
-    ]
-    if words[2:5] == ["if", "not", "exists"]:
-        del words[2:5]
-    return " ".join(words)
+    )
 
 
 def digest(sql: str) -> str:
@@ -227,12 +193,8 @@ def digest(sql: str) -> str:
     return hashlib.sha256(normalised(sql).encode("utf-8", "replace")).hexdigest()
 
 
-@cache
-def _known() -> frozenset[tuple[str, str]]:
-    """Return the table, in lower case, and the digest of each trigger of Hermes."""
-    return frozenset(
-        (each["table"], each["sha256"]) for each in json.loads(RECORD.read_text(encoding="ascii"))
-    )
+_KNOWN = {(each["table"], each["sha256"]) for each in json.loads(RECORD.read_text("ascii"))}
+"""The table, in lower case, and the digest of each trigger of Hermes."""
 
 
 def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> None:
@@ -253,7 +215,7 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
         target = text_of(table).lower()
         is_index = target.startswith("messages_fts") and "messages" in written
         is_written = is_index or target in written
-        if not is_written or (target, digest(text_of(sql))) in _known():
+        if not is_written or (target, digest(text_of(sql))) in _KNOWN:
             continue
         raise StoreRefusedError(
             _(

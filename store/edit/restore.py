@@ -17,26 +17,25 @@ from typing import NamedTuple
 
 from ..connection.connect import Store, origin_of
 from ..connection.reader import Reader, Row
-from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, RefusedError, StoreDamagedError
 from ..notes.notes_file import IN_BUNDLE
 from ..notes.tagging import keep_restored
 from ..progress import NOBODY, Portions, Progress, summary
 from ..search.coverage import rebuild_command
 from ..text import as_text
-from ..trash.bundle import BundleDamagedError, BundleFacts, choose, read_links, reading, verify
-from ..trash.copying import check_log_room
+from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
+from ..trash.copying import check_room
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_fate
 from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
-from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
+from .guards import DELETE_AND_RESTORE, check_search_triggers
 from .restore_rows import WANTED, RestoredRows
 from .transaction import Writer, unverified, writing
 
 _CHECKED = 256 * 1024 * 1024
-"""Size in bytes of the largest store whose index is compared as a whole; a larger one would keep
-Hermes waiting."""
+"""Size in bytes, with the log, of the largest store whose index is compared as a whole; a larger one
+would keep Hermes waiting."""
 _LOG_SHARE = 16
 """Bytes by which the log may grow for each byte of a bundle: 10 to 14 were observed, most of them for the
 search indexes, whose pages each portion writes anew (0.19)."""
@@ -56,11 +55,6 @@ class Restored(NamedTuple):
     notes: tuple[str, ...]
     present: frozenset[str]
     """Those of the sessions that were already in the store, as the bundle has them."""
-
-    @property
-    def sentence(self) -> str:
-        """Summary in the past tense."""
-        return describe_restored([self])
 
 
 def describe_restored(restored: Sequence[Restored]) -> str:
@@ -127,10 +121,9 @@ def restore(
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
         find(trash, name)  # another program may have dropped it while it was read
-        share = len(requested) / len(facts.sessions)
-        check_log_room(store.path, round(path.stat().st_size * share) * _LOG_SHARE)
+        size = path.stat().st_size * len(requested) // len(facts.sessions)
+        check_room(Path(store.real_path).parent, size * _LOG_SHARE)
         rows = RestoredRows(writer, path, progress)
-        check_triggers(writer.rows, rows.written)
         rows.compare(writer, requested)
         restored = requested - rows.refused.keys()
         refused = [
@@ -148,14 +141,11 @@ def restore(
         _insert_in_portions(writer, facts, rows, links)
         try:
             notes += [*refused, *rows.notes, *unlinked(writer)]
-        except BrowseError as error:
+            with reading(path) as bundle:
+                files, file_notes = put_back(bundle, sessions_folder, restored)
+                tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
+        except BrowseError as error:  # the deletion may be damaged, or dropped
             raise unverified(error) from error
-    try:
-        with reading(path) as bundle:
-            files, file_notes = put_back(bundle, sessions_folder, restored)
-            tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
-    except BundleDamagedError as error:  # or dropped
-        raise unverified(error) from error
     tag_notes = keep_restored(store, tags, restored)
     index_notes = check_index(store) if check else ()
     if not refused or only is not None:
@@ -229,7 +219,7 @@ def check_index(store: Store) -> tuple[str, ...]:
     """
     try:
         with writing(store, DELETE_AND_RESTORE) as writer:
-            compare = partial(_compare_index, path=store.path)
+            compare = partial(_compare_index, store=store)
             return writer.run(compare, lambda _reader, _notes: None)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
@@ -241,12 +231,10 @@ def check_index(store: Store) -> tuple[str, ...]:
         )
 
 
-def _compare_index(tx: Writer, path: Path) -> tuple[str, ...]:
+def _compare_index(tx: Writer, store: Store) -> tuple[str, ...]:
     if tx.schema.is_index_stale:
         return (_("The search index is out of date until Hermes rebuilds it."),)
-    # Of this connection: the reader does not see what is restored.
-    pages, size = (as_int(tx.rows(f"PRAGMA {name}")[0][0]) for name in ("page_count", "page_size"))
-    if pages * size > _CHECKED or "fts_rebuild_high_water" in tx.schema.notes:
+    if sum(store.sizes()) > _CHECKED or "fts_rebuild_high_water" in tx.schema.notes:
         return ()
     notes: list[str] = []
     for index in filter(None, (tx.schema.fts, tx.schema.trigram)):
@@ -258,7 +246,7 @@ def _compare_index(tx: Writer, path: Path) -> tuple[str, ...]:
                 _(
                     "The search index {name} does not agree with the messages. End Hermes and run: {command}",
                     name=name,
-                    command=rebuild_command(path, name),
+                    command=rebuild_command(store.path, name),
                 )
             )
     return tuple(notes)

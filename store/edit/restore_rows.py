@@ -20,6 +20,7 @@ from ..text import text_of
 from ..trash.bundle import BundleDamagedError, attach, choose
 from ..trash.tables import (
     CHOSEN,
+    LINK,
     PARENT,
     OwnedRows,
     Table,
@@ -29,6 +30,7 @@ from ..trash.tables import (
     names_of,
 )
 from ..wording import _
+from .guards import check_triggers
 from .titles import LONGEST_TITLE
 from .transaction import Writer
 
@@ -52,12 +54,18 @@ class RestoredRows:
         """Those in the store as the bundle has them, as after an interrupted restore."""
         self.messages: dict[str, int] = {}
         """Number of messages of each session in the bundle."""
-        saved = dict(_bundle_tables(tx))
+        saved: dict[str, list[str]] = {}
+        for name, column in tx.rows(
+            "SELECT t.name, c.name FROM bundle.sqlite_master AS t "
+            "JOIN pragma_table_info(t.name, 'bundle') AS c WHERE t.type = 'table' "
+            "AND t.name NOT LIKE 'bundle%' AND t.name NOT LIKE 'cleared %' "
+            "AND t.name <> 'schema_version' ORDER BY t.name, c.cid"
+        ):
+            saved.setdefault(str(name), []).append(str(column))
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
         """A sentence for each difference from the bundle."""
-        self.written = {owned.table.name for owned in self._layout.owned}
-        """Tables that are written to."""
+        check_triggers(tx.rows, {owned.table.name for owned in self._layout.owned})
 
     def _same(self, table: Table) -> str:
         """Return SQL for whether rows `m` and `b` agree, apart from links, and from titles that
@@ -139,8 +147,8 @@ class RestoredRows:
     def insert_chosen(self, tx: Writer) -> None:
         """Insert the rows of the chosen sessions, and note titles that had to be numbered.
 
-        Parents that are not in the store are cleared. Columns that a trigger fills are emptied as
-        they were.
+        Parents that are not in the store are cleared, unless they were missing before the delete.
+        Columns that a trigger fills are emptied as they were.
 
         Raises:
             RefusedError: A row cannot be stored without a loss.
@@ -153,24 +161,19 @@ class RestoredRows:
                 if owned.table.name == "messages":
                     _empty_filled(tx, owned.table, rows)
                     self.progress.add(count)
-        self._cut_missing_parents(tx)
-        self._check_references(tx)
-        self.notes += _set_titles(tx)
-
-    def _cut_missing_parents(self, tx: Writer) -> None:
-        """Clear parents that are not in the store, unless they were missing before the delete."""
-        (parent,) = (key for key in self._layout.references_of("sessions") if key.column == PARENT)
-        missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({parent.was_dangling})"
+        missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({LINK.was_dangling})"
         tx.execute(
             f"UPDATE main.sessions AS m SET {PARENT} = NULL WHERE id IN ({CHOSEN}) "
-            f"AND {parent.dangling('m')} AND id NOT IN ({missing})"
+            f"AND {LINK.dangling('m')} AND id NOT IN ({missing})"
         )
+        self._check_references(tx)
+        self.notes += _set_titles(tx)
 
     def _check_references(self, tx: Writer) -> None:
         """Refuse what leads nowhere now and did not before: foreign keys are off."""
         for owned in self._layout.owned:
             for key in self._layout.references_of(owned.table.name):
-                if key.column != PARENT and tx.rows(
+                if key != LINK and tx.rows(
                     f"SELECT 1 FROM {owned.table.bundle} WHERE {owned.where('b')} "
                     f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
                 ):
@@ -183,32 +186,20 @@ class RestoredRows:
                     )
 
 
-def _bundle_tables(tx: Writer) -> Iterator[tuple[str, list[str]]]:
-    """Yield name and columns of those tables of the bundle that are from the store."""
-    for (name,) in tx.rows("SELECT name FROM bundle.sqlite_master WHERE type = 'table'"):
-        if not str(name).startswith(("bundle", "cleared ", "schema_version")):
-            info = tx.rows(f"PRAGMA bundle.table_info({sql_name(str(name))})")
-            yield str(name), [str(row[1]) for row in info]
-
-
 def _differences(
     tx: Writer, saved: Mapping[str, Sequence[str]], tables: Mapping[str, Table]
 ) -> Iterator[str]:
-    """Yield a sentence for each table of a bundle, and each column with a value, that a store
-    lacks."""
+    """Yield a sentence for the columns of each table of a bundle that a store lacks, if it has
+    rows."""
     for name, columns in saved.items():
-        count = as_int(tx.rows(f"SELECT count(*) FROM bundle.{sql_name(name)}")[0][0])
-        known = tables[name].columns if name in tables else ()
-        missing = ", ".join(f"{name}.{each}" for each in columns if each not in known)
-        if count and name not in tables:
+        missing = [name]
+        if name in tables:
+            known = tables[name].columns
+            missing = [f"{name}.{each}" for each in columns if each not in known]
+        if missing and tx.rows(f"SELECT 1 FROM bundle.{sql_name(name)} LIMIT 1"):
             yield _(
-                "This store has no table {table}: {count:,} rows stay in the trash.",
-                table=name,
-                count=count,
-            )
-        elif count and missing:
-            yield _(
-                "This store has no {columns}: what they held stays in the trash.", columns=missing
+                "This store has no {names}: what the deletion has of that stays in the trash.",
+                names=", ".join(missing),
             )
 
 
@@ -224,20 +215,19 @@ def _slices(tx: Writer, owned: OwnedRows) -> Iterator[str]:
 
 
 def _insert_rows(tx: Writer, table: Table, rows: str) -> int:
-    columns, name = list(table.columns), sql_name(table.name)
+    name = sql_name(table.name)
     verb = "INSERT" if table.name in _STRICT else "INSERT OR IGNORE"
-    values = [f"b.{sql_name(column)}" for column in columns]
-    if table.name == "sessions":
-        values[columns.index("title")] = "NULL"
-    into, order = names_of(columns), "1"
+    # Titles are set when all rows are there.
+    columns = [each for each in table.columns if (table.name, each) != ("sessions", "title")]
+    into, values, order = names_of(columns), names_of(columns, "b."), "1"
     if table.has_hidden_rowid:
         # Under its own rowid if that is free; those that need another come last.
         in_use = f"EXISTS (SELECT 1 FROM main.{name} AS x WHERE x._rowid_ = b._rowid_)"
         into = f"_rowid_, {into}"
-        values.insert(0, f"CASE WHEN {in_use} THEN NULL ELSE b._rowid_ END")
+        values = f"CASE WHEN {in_use} THEN NULL ELSE b._rowid_ END, {values}"
         order = f"{in_use}, b._rowid_"
     return tx.execute(
-        f"{verb} INTO main.{name} ({into}) SELECT {', '.join(values)} "
+        f"{verb} INTO main.{name} ({into}) SELECT {values} "
         f"FROM {table.bundle} WHERE {rows} ORDER BY {order}"
     )
 

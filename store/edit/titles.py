@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.stored_values import first_texts
-from ..errors import BrowseError, RefusedError, no_session
+from ..errors import BrowseError, RefusedError
 from ..text import one_line
 from ..wording import _
 from .flags import (
@@ -91,13 +91,11 @@ def _gives_up_title(tx: Writer, holder: str) -> bool:
     """
     if "auto_archived" not in tx.schema.session_columns:  # an older Hermes refuses
         return False
-    shown = " AND ".join(
-        f"COALESCE({tx.schema.session(name)}, 0) = 0" for name in ("archived", "hidden", "pinned")
-    )
     return bool(
         tx.rows(
-            f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
-            f"AND s.end_reason IS NOT 'compression' AND {shown} "
+            "SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
+            "AND s.end_reason IS NOT 'compression' AND COALESCE(s.archived, 0) = 0 "
+            "AND COALESCE(s.hidden, 0) = 0 AND COALESCE(s.pinned, 0) = 0 "
             "AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)",
             [holder],
         )
@@ -111,17 +109,6 @@ def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | No
         # observed).
         after["title_source"] = "user" if title is not None else None
     return set_columns(tx, session_id, after)
-
-
-def _check_session(tx: Writer, session_id: str) -> None:
-    hidden = tx.schema.session("hidden", default="0")
-    rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
-    if not rows:
-        raise no_session(session_id)
-    if rows[0][1] and rows[0][0] == _RESERVED:
-        raise RefusedError(
-            _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED)
-        )
 
 
 def rename(store: Store, session_id: str, typed: str) -> Renamed:
@@ -138,7 +125,12 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
         raise TitleError(problem, is_unchanged=True)
 
     def work(tx: Writer) -> Iterator[RowChange | None]:
-        _check_session(tx, session_id)
+        hidden = tx.schema.session("hidden")
+        reserved = f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.title = ? AND {hidden}"
+        if tx.rows(reserved, [session_id, _RESERVED]):
+            raise RefusedError(
+                _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED)
+            )
         up = f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up"
         ancestors = first_texts(tx.rows(up, [session_id]))  # it may take their titles (0.17)
         for holder in title_holders(tx, session_id, title):
@@ -148,7 +140,7 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
             yield _set_title(tx, holder, None)
         yield _set_title(tx, session_id, title)
 
-    rows = change_rows(store, {"title", "parent_session_id", "end_reason", "ended_at"}, work)
+    rows = change_rows(store, work)
     sentence = (
         _("title cleared") if title is None else _("renamed to “{title}”", title=one_line(title))
     )

@@ -15,25 +15,21 @@ says what was found.
 
 from __future__ import annotations
 
-import itertools
-import os
-import random
 import sqlite3
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from ..connection.connect import Store
 from ..connection.failures import (
-    BUSY_CODES,
     CLOSED_CODES,
+    READING,
     SQLITE_ERRORS,
     SqliteFailure,
     opened,
     patiently,
-    translate,
+    translated,
 )
 from ..connection.reader import DATA_VERSION, Reader, Row
 from ..connection.schema import read_again
@@ -41,32 +37,22 @@ from ..errors import (
     BrowseError,
     RefusedError,
     StoreBusyError,
-    StoreUnreadableError,
     WriteFailedError,
     WriteInDoubtError,
     WriteUnverifiedError,
 )
 from ..wording import N_, _
-from .guards import Needs, check_version, check_writable
+from .guards import check_version, check_writable
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
 _ATTEMPT = 0.2
-_PAUSES = (0.02, 0.15)  # as Hermes sleeps between its own attempts (0.13 to 0.22)
-_AS_READING = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT)
-"""Result codes reported with the sentences of a failed read."""
+"""Seconds that SQLite itself waits, of these."""
 _OTHER = SqliteFailure(
     WriteFailedError, N_("{path} could not be written to: SQLite says “{said}”.")
 )
-_FAILURES = {
-    **dict.fromkeys(
-        BUSY_CODES,
-        SqliteFailure(
-            StoreBusyError,
-            N_("{path} is busy: another process is using it."),
-            N_("Try again in a moment."),
-        ),
-    ),
+_WRITING = {
+    **READING,
     **dict.fromkeys(
         CLOSED_CODES,
         SqliteFailure(
@@ -82,7 +68,10 @@ _FAILURES = {
         N_("There is no room left on the disk of {path}."),
         N_("Free some disk space and try again."),
     ),
+    sqlite3.SQLITE_IOERR: _OTHER,
+    sqlite3.SQLITE_OK: _OTHER,
 }
+"""What a write that did not happen is told as; as a read where SQLite says the same to both."""
 T = TypeVar("T")
 
 
@@ -95,7 +84,7 @@ class Writer:
 
     def __init__(self, store: Store, reader: Reader, connection: sqlite3.Connection) -> None:
         self._store, self._connection = store, connection
-        self._identity = file_identity(store.path)
+        self._identity = store.check()
         self._cookie = reader.value("PRAGMA schema_version")
         self.reader = reader
         """A connection that only reads, and sees what was committed."""
@@ -110,14 +99,14 @@ class Writer:
         def fetch() -> list[Row]:
             return self._connection.execute(sql, parameters).fetchall()
 
-        with _failing(self._store.path):
+        with translated(self._store.path, _WRITING):
             return fetch() if self._connection.in_transaction else patiently(fetch, PATIENCE)
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run an INSERT, UPDATE or DELETE; return how many rows it changed by itself, without
         triggers and cascades."""
-        with _failing(self._store.path):
-            return max(0, self._connection.execute(sql, parameters).rowcount)
+        with translated(self._store.path, _WRITING):
+            return self._connection.execute(sql, parameters).rowcount
 
     def version(self) -> object:
         """Return a number that changes when another process commits."""
@@ -151,19 +140,12 @@ class Writer:
     def _begin(self) -> None:
         """Take the write lock in short attempts: during one long wait, all other writers would get
         ahead."""
-        deadline = time.monotonic() + PATIENCE
         self._wait(_ATTEMPT)
-        for attempt in itertools.count():
-            try:
-                self.execute("BEGIN IMMEDIATE")
-                break
-            except StoreBusyError:
-                if attempt == 0:
-                    self._store.on_wait()
-                pause = random.uniform(*_PAUSES)
-                if time.monotonic() + pause >= deadline:
-                    raise
-                time.sleep(pause)
+        try:
+            self.execute("BEGIN IMMEDIATE")
+        except StoreBusyError:
+            self._store.on_wait()
+            self.rows("BEGIN IMMEDIATE")
         # The lock is held. In DELETE mode the commit still waits for readers and admits no new ones
         # meanwhile.
         self._wait(PATIENCE)
@@ -176,7 +158,7 @@ class Writer:
         """Check that file and tables are still those that the guards have checked; read again what
         rows say of the schema, because SQLite's number for the tables does not change with them."""
         path, changed = self._store.path, ""
-        if file_identity(path) != self._identity:
+        if self._store.check() != self._identity:
             changed = _("{path} was replaced by another file meanwhile.", path=path)
         elif self.rows("PRAGMA schema_version")[0][0] != self._cookie:
             changed = _(
@@ -184,7 +166,7 @@ class Writer:
             )
         if changed:
             raise RefusedError(changed, remedy=_("Try again."))
-        with _failing(path):
+        with translated(path, _WRITING):
             self.schema = read_again(self._connection, self.schema)
         check_version(self.schema)
 
@@ -202,7 +184,7 @@ class Writer:
         except BaseException as error:  # KeyboardInterrupt may arrive before the commit or after it
             if self._connection.in_transaction:
                 self._roll_back()
-                with _failing(self._store.path):
+                with translated(self._store.path, _WRITING):
                     raise
             self.has_written = True
             # If no other connection is open, opening the store decides whether a log that was not
@@ -215,11 +197,13 @@ class Writer:
         self.has_written = True
 
     def _verify(self, verify: Callable[[Reader], None]) -> None:
-        path = self._store.path
         try:
-            if file_identity(path) != self._identity:
+            if self._store.check() != self._identity:
                 raise WriteUnverifiedError(
-                    _("{path} was replaced by another file while it was written to.", path=path),
+                    _(
+                        "{path} was replaced by another file while it was written to.",
+                        path=self._store.path,
+                    ),
                     remedy=_("Check whether it has the change."),
                 )
             verify(self.reader)
@@ -230,27 +214,21 @@ class Writer:
 
 
 @contextmanager
-def writing(store: Store, needs: Needs, *, foreign_keys: bool = True) -> Iterator[Writer]:
+def writing(store: Store, tables: Iterable[str], *, foreign_keys: bool = True) -> Iterator[Writer]:
     """Open a store for transactions; an error in the block says that nothing was changed if, and only
     if, that is so.
 
     Args:
         store: A store of this machine.
-        needs: Tables and columns that the store must have.
+        tables: Those that are written to, as of `check_triggers`.
         foreign_keys: False only to restore references whose targets were missing before.
 
     Raises:
         RefusedError: It is not safe to write to this store; nothing was changed.
     """
-    if store.remote_calls() is not None:
-        raise RefusedError(
-            _("{path} is changed by the hermes-browse of its own machine only.", path=store.path)
-        )
     with store.reader() as reader:
-        # Opening has read already; now the connection surely holds its lock, however it was opened.
-        reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
         try:
-            check_writable(store, reader, needs)
+            check_writable(store, reader, tables)  # it reads: now this connection holds its lock
             connection = _open_for_writing(store.path, foreign_keys=foreign_keys)
         except BrowseError as error:
             error.is_unchanged = True
@@ -277,27 +255,9 @@ def _finish_rollback(store: Store) -> None:
                 connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
 
 
-def file_identity(path: Path) -> tuple[int, int]:
-    """Return device and inode of a file; zeros if there is none.
-
-    Raises:
-        StoreUnreadableError: The system does not tell, which says nothing about the file.
-    """
-    try:
-        stat = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return 0, 0
-    except OSError as error:
-        raise StoreUnreadableError(
-            _("{path} cannot be reached: {reason}.", path=path, reason=error.strerror),
-            remedy=_("Check its permissions."),
-        ) from error
-    return stat.st_dev, stat.st_ino
-
-
 def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> sqlite3.Connection:
     """Open a connection that may write; it never creates a file and never checkpoints the log."""
-    with _failing(path):
+    with translated(path, _WRITING):
         connection = opened(path, "rw", _ATTEMPT)
         connection.execute(f"PRAGMA foreign_keys={foreign_keys:d}")
         connection.execute("PRAGMA wal_autocheckpoint=0")
@@ -314,18 +274,6 @@ def unverified(error: BrowseError) -> WriteUnverifiedError:
         _("It was written, but could not be read back: {reason}", reason=error.sentence),
         remedy=error.remedy,
     )
-
-
-@contextmanager
-def _failing(path: Path) -> Iterator[None]:
-    """Raise what SQLite raises in the block as the error for a write that did not happen."""
-    try:
-        yield
-    except SQLITE_ERRORS as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in _AS_READING or not isinstance(error, sqlite3.Error):
-            raise translate(error, path) from error
-        raise _FAILURES.get(code, _OTHER).error(path, str(error)) from error
 
 
 def _explain(store: Store, said: str, verify: Callable[[Reader], None]) -> WriteInDoubtError:

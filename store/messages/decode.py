@@ -14,7 +14,6 @@ from ..connection.stored_values import (
     as_int,
     as_time,
     read_json,
-    read_json_items,
     write_json,
 )
 from ..text import as_text, text_of
@@ -120,11 +119,12 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
 
 def _objects(value: object) -> list[Json]:
     """Return the objects in a stored JSON list; none if it is invalid."""
-    text = text_of(value)
     try:
-        return [item for item in read_json_items(text) if isinstance(item, dict)] if text else []
+        loaded = read_json(text_of(value, "[]"))
     except ValueError:
         return []
+    items = loaded if isinstance(loaded, list) else [loaded]
+    return [item for item in items if isinstance(item, dict)]
 
 
 def _call(item: Json) -> ToolCall:

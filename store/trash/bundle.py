@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import OWN, Origin
-from ..connection.failures import SQLITE_ERRORS, opened, own_file
+from ..connection.failures import SQLITE_ERRORS, opened, own_file, uri_of
 from ..connection.reader import Row, rows_in
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, NotFoundError
@@ -98,11 +98,6 @@ class BundleFacts(NamedTuple):
         return sum(each.messages for each in self.conversations)
 
 
-def uri_of(path: Path, mode: str = READ_ONLY) -> str:
-    """Return the URI of a file for ATTACH."""
-    return f"{path.absolute().as_uri()}?mode={mode}"
-
-
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a bundle to read it.
@@ -126,7 +121,7 @@ def attach(query: Query, path: Path) -> None:
     Hermes' home.
     """
     if "bundle" not in [row[1] for row in query("PRAGMA database_list")]:
-        query("ATTACH ? AS bundle", [uri_of(path)])
+        query("ATTACH ? AS bundle", [uri_of(path, READ_ONLY)])
 
 
 def choose(

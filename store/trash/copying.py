@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import sqlite3
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -17,14 +18,14 @@ from typing import NamedTuple
 
 from ..amounts import size
 from ..connection.connect import origin_of
-from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate
+from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate, uri_of
 from ..connection.reader import DATA_VERSION, Reader, Row, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import first_texts
 from ..errors import BrowseError, RefusedError
 from ..files import make_folder, sync_folder
 from ..notes.notes_file import IN_BUNDLE, tags_if_readable
-from ..progress import NOBODY, Progress
+from ..progress import Progress
 from ..wording import _
 from .bundle import (
     FORMAT,
@@ -36,7 +37,6 @@ from .bundle import (
     TrashError,
     choose,
     record_links,
-    uri_of,
 )
 from .session_files import SessionFile, private, save_files
 from .shelf import MARKS, BundleFate, write_fate
@@ -78,37 +78,32 @@ class WrittenBundle(NamedTuple):
     """Those of its sessions, as they were found."""
 
 
-def check_room(folder: Path, needed: int, sentence: str) -> None:
+def check_room(folder: Path, needed: int) -> None:
     """Refuse if a disk lacks room.
 
     Raises:
-        CopyFailedError: With the sentence, which has `{needed}`, `{folder}` and `{free}`.
+        CopyFailedError: With the numbers.
     """
     free = _free(folder)
-    if free is not None and free < needed:
+    if free < needed:
         raise CopyFailedError(
-            sentence.format(needed=size(needed), folder=folder, free=size(free)),
+            _(
+                "This needs about {needed} for a while, and the disk of {folder} has {free} free.",
+                needed=size(needed),
+                folder=folder,
+                free=size(free),
+            ),
             remedy=_("Free disk space first."),
         )
 
 
-def check_log_room(store: Path, needed: int) -> None:
-    """Refuse if the disk of a store lacks room for its log; see `check_room`."""
-    check_room(
-        Path(os.path.realpath(store)).parent,
-        needed,
-        _(
-            "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
-        ),
-    )
-
-
-def _free(folder: Path) -> int | None:
-    """Return the free bytes of a disk without the reserve; None if the system does not tell."""
+def _free(folder: Path) -> int:
+    """Return the free bytes of a disk without the reserve; a huge number if the system does not
+    tell."""
     try:
         return max(0, shutil.disk_usage(folder).free - RESERVE)
     except OSError:  # whatever writes there reports it
-        return None
+        return sys.maxsize
 
 
 def write_bundle(
@@ -118,7 +113,7 @@ def write_bundle(
     trash: Path,
     now: float,
     fate: BundleFate,
-    progress: Progress = NOBODY,
+    progress: Progress,
 ) -> WrittenBundle:
     """Copy all rows and files of some conversations into the trash; the store is only read.
 
@@ -151,10 +146,9 @@ def write_bundle(
         open(partial, "xb", opener=private).close()
         copy = _Copy(reader.path, partial, layout, progress)
         with contextlib.closing(copy.connection):
-            copy.copy_rows([session for each in conversations for session in each.sessions])
-            reparented = copy.copy_children()
-            save_files(copy.connection, files)
             facts = BundleFacts(name, now, origin, tuple(conversations))
+            reparented = copy.copy_rows(facts.sessions)
+            save_files(copy.connection, files)
             copy.write_facts(facts, [(s, tag) for s in facts.sessions for tag in tags.get(s, ())])
             record_links(copy.connection, trash, origin)
         with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
@@ -223,8 +217,9 @@ class _Copy:
         """Run a statement and return all its rows."""
         return self.connection.execute(sql, parameters).fetchall()
 
-    def copy_rows(self, sessions: Sequence[str]) -> None:
-        """Copy the rows of all tables, and compare them with the store."""
+    def copy_rows(self, sessions: Sequence[str]) -> tuple[str, ...]:
+        """Copy the rows of all tables, and compare them with the store; copy the links of sessions
+        that stay and lose their parent, and return their ids."""
         for some in chunks(sessions, _SESSIONS_AT_ONCE):
             choose(self.query, some, schema="main")
             for owned in self._layout.owned:
@@ -241,6 +236,12 @@ class _Copy:
             )
         if missing:
             raise ChangedMeanwhileError
+        self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
+        self.query(
+            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
+            f"WHERE {PARENT} IN ({CHOSEN}) AND id NOT IN ({CHOSEN})"
+        )
+        return tuple(first_texts(self.query(f"SELECT id FROM bundle.{CHILDREN}")))
 
     def _copy_owned(self, owned: OwnedRows) -> None:
         table, name = owned.table, sql_name(owned.table.name)
@@ -290,15 +291,6 @@ class _Copy:
             sentence = _("The copy of {table} differs from the store.", table=table)
             raise CopyFailedError(sentence)
 
-    def copy_children(self) -> tuple[str, ...]:
-        """Copy the links of sessions that stay and lose their parent; return their ids."""
-        self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
-        self.query(
-            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
-            f"WHERE {PARENT} IN ({CHOSEN}) AND id NOT IN ({CHOSEN})"
-        )
-        return tuple(first_texts(self.query(f"SELECT id FROM bundle.{CHILDREN}")))
-
     def write_facts(self, facts: BundleFacts, tags: Sequence[Row]) -> None:
         """Write what the bundle says of itself, and let go of the file."""
         saved, origin = facts.conversations, facts.origin
@@ -306,18 +298,16 @@ class _Copy:
             "format": FORMAT, "name": facts.name, "created_at": facts.created_at,
             "store": origin.path, "instance": origin.instance,
         }  # fmt: skip
-        tables: dict[str, tuple[Sequence[str], Iterable[Row]]] = {
-            "bundle": (("key", "value"), said.items()),
-            "bundle_conversations": (("id", "title"), (each[:2] for each in saved)),
-            "bundle_sessions": (
-                ("id", "conversation"),
-                ((session, each.id) for each in saved for session in each.sessions),
-            ),
-            IN_BUNDLE: (("session", "tag"), tags),
+        sessions = [(session, each.id) for each in saved for session in each.sessions]
+        tables: dict[str, Iterable[Row]] = {
+            "bundle (key, value)": said.items(),
+            "bundle_conversations (id, title)": [each[:2] for each in saved],
+            "bundle_sessions (id, conversation)": sessions,
+            f"{IN_BUNDLE} (session, tag)": tags,
         }
-        for name, (columns, rows) in tables.items():
-            self.query(f"CREATE TABLE bundle.{name} ({names_of(columns)})")
-            self.connection.executemany(f"INSERT INTO bundle.{name} VALUES (?, ?)", rows)
+        for table, rows in tables.items():
+            self.query(f"CREATE TABLE bundle.{table}")
+            self.connection.executemany(f"INSERT INTO bundle.{table} VALUES (?, ?)", rows)
         if self.query("SELECT 1 FROM main.sqlite_master WHERE name = 'schema_version'"):
             self.query("CREATE TABLE bundle.schema_version AS SELECT * FROM main.schema_version")
         self.query("DETACH bundle")

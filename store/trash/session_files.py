@@ -121,17 +121,15 @@ def find_old_files(folder: Path, known: Container[str]) -> Iterator[SessionFile]
         OSError: The folder cannot be read.
     """
     try:
-        entries = os.scandir(folder)
+        names = os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
         return
-    with entries:
-        for entry in entries:
-            session = session_of(entry.name)
-            if session is None or session in known:
-                continue
-            path = folder / entry.name
-            if (state := plain_file(path)) is not None:
-                yield SessionFile(path, session, state)
+    for name in names:
+        session, path = session_of(name), folder / name
+        if session is None or session in known:
+            continue
+        if (state := plain_file(path)) is not None:
+            yield SessionFile(path, session, state)
 
 
 def known_sessions(reader: Reader) -> frozenset[str]:
@@ -197,7 +195,7 @@ def put_back(
     An existing file is never overwritten. `folder` is None if there is none.
     """
     listed = bundle.execute("SELECT rowid, session, name, mode, mtime_ns FROM bundle_files")
-    own = [row for row in listed.fetchall() if row[1] in sessions]
+    own = [row for row in listed if row[1] in sessions]
     if not own:
         return 0, []
     if folder is None or not folder.is_dir():

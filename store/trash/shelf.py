@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..connection.connect import Store
+from ..connection.stored_values import as_time
 from ..errors import BrowseError
 from ..files import PARTIAL as UNFINISHED
 from ..files import read_regular, sync_folder, write_whole
@@ -40,7 +41,7 @@ from .bundle import (
 
 MARKS = ".json"
 _OLD_FOLDER = N_("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
-_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
+_NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}(\.db)?")
 _UNFINISHED_AGE = 86_400.0
 _LARGEST_MARKS = 64 * 1024 * 1024
 _CANDIDATES = 10
@@ -100,9 +101,8 @@ def read_fate(path: Path) -> BundleFate:
     nothing has happened."""
     try:
         document: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
-        at = document["restored_at"]
         return BundleFate(
-            None if at is None else float(at),
+            as_time(document["restored_at"]),
             tuple(map(str, document["restored"])),
             tuple(map(str, document["kept"])),
             int(document["deleting"]),
@@ -195,8 +195,7 @@ def describe(path: Path) -> Bundle:
     titles = tuple(each.title for each in listed)
     title = next(filter(None, titles), None)
     if len(listed) > 1:
-        name, count = title or listed[0].id, len(listed) - 1
-        title = _("{title} and {count:,} more", title=name, count=count)
+        title = _("{title} and {count:,} more", title=title or listed[0].id, count=len(listed) - 1)
     return bundle._replace(
         created_at=facts.created_at,
         conversations=tuple(each.id for each in listed),
@@ -221,11 +220,10 @@ def _paths(trash: Path) -> dict[str, Path]:
         raise BrowseError(
             _("The trash at {trash} cannot be read ({reason}).", trash=trash, reason=error.strerror)
         ) from error
-    paths = {name.removesuffix(SUFFIX): trash / name for name in names}
     return {
-        name: path
-        for name, path in paths.items()
-        if _NAME.fullmatch(name) and not path.is_symlink()
+        name.removesuffix(SUFFIX): trash / name
+        for name in names
+        if _NAME.fullmatch(name) and not (trash / name).is_symlink()
     }
 
 
@@ -323,11 +321,11 @@ def remove_leftovers(trash: Path, now: float) -> None:
     is complete.
     """
     with contextlib.suppress(OSError):
-        for name in os.listdir(trash):
-            is_unfinished = name.startswith(PARTIAL) or fnmatch(name, UNFINISHED)
-            if is_unfinished:
+        names = os.listdir(trash)
+        for name in names:
+            if name.startswith(PARTIAL) or fnmatch(name, UNFINISHED):
                 with contextlib.suppress(OSError):  # the next time
                     if now - (trash / name).lstat().st_mtime > _UNFINISHED_AGE:
                         (trash / name).unlink()
-        if not any(name.endswith(SUFFIX) for name in os.listdir(trash) if name != LINKS):
+        if not any(name.endswith(SUFFIX) and name != LINKS for name in names):
             (trash / LINKS).unlink(missing_ok=True)

@@ -8,9 +8,9 @@ as in Hermes (0.16 to 0.22). In all SQL the store is `main` and its row is `m`, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, starmap
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..connection.reader import Row
@@ -36,7 +36,6 @@ _IS_INDEX = (
     "v.name || '_content', v.name || '_docsize', v.name || '_config'))"
 )
 """Whether a table is one of FTS5, or one in which that keeps an index."""
-_WITHOUT_ROWID = re.compile(r"\bwithout\s+rowid\b[^)]*$", re.IGNORECASE)
 
 
 class Table(NamedTuple):
@@ -49,7 +48,6 @@ class Table(NamedTuple):
     """Its primary key."""
     has_hidden_rowid: bool
     """Whether no column is the rowid, as `messages.id` is."""
-    has_rowid: bool
 
     @property
     def main(self) -> str:
@@ -77,18 +75,15 @@ class Table(NamedTuple):
         return f"SELECT {key} FROM {self.bundle} WHERE ({rows}) AND NOT EXISTS ({alike})"
 
 
-_SEVERAL = "SET_SEVERAL"
-
-
 class ForeignKey(NamedTuple):
-    """A foreign key of one column; of several, one of them."""
+    """A column of a foreign key, which is mostly the only one."""
 
     table: str
     column: str
     target: str
     to: str
-    action: str = ""
-    """What a delete of the row it refers to does; `_SEVERAL` for a key of several columns."""
+    action: str
+    """What a delete of the row it refers to does."""
 
     def dangling(self, row: str) -> str:
         """Return the condition for a row whose reference leads nowhere in the store."""
@@ -103,6 +98,10 @@ class ForeignKey(NamedTuple):
             f'SELECT "row" FROM bundle.bundle_dangling WHERE "table" = {literal(self.table)} '
             f'AND "column" = {literal(self.column)}'
         )
+
+
+LINK = ForeignKey("sessions", PARENT, "sessions", "id", "")
+"""That of a session to its parent, which salvaged stores do not declare."""
 
 
 class OwnedRows(NamedTuple):
@@ -146,32 +145,19 @@ class Layout(NamedTuple):
 def _read_tables(query: Query) -> Iterator[Table]:
     """Yield the tables of a store that hold rows of its own, not a search index."""
     rows = query(
-        "SELECT t.name, t.sql, c.name, c.pk, upper(c.type) FROM main.sqlite_master AS t "
+        "SELECT t.name, c.name, c.pk, upper(c.type) FROM main.sqlite_master AS t "
         "JOIN pragma_table_xinfo(t.name, 'main') AS c WHERE t.type = 'table' AND c.hidden = 0 "
         f"AND substr(t.name, 1, 7) <> 'sqlite_' AND NOT ({_IS_INDEX}) ORDER BY t.name, c.cid"
     )
-    for (name, sql), found in groupby(rows, lambda row: row[:2]):
-        columns = [(as_int(pk), str(column), str(kind)) for _t, _sql, column, pk, kind in found]
+    for name, found in groupby(rows, itemgetter(0)):
+        columns = [(as_int(pk), str(column), str(kind)) for _name, column, pk, kind in found]
         key = sorted(column for column in columns if column[0])
         yield Table(
             str(name),
             tuple(column for _pk, column, _kind in columns),
             tuple(column for _pk, column, _kind in key),
             has_hidden_rowid=[kind for _pk, _column, kind in key] != ["INTEGER"],
-            has_rowid=not _WITHOUT_ROWID.search(str(sql)),
         )
-
-
-def _read_references(query: Query) -> list[ForeignKey]:
-    return [
-        ForeignKey(*map(str, row))
-        for row in query(
-            'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), '
-            f"CASE count(*) WHEN 1 THEN upper(f.on_delete) ELSE '{_SEVERAL}' END "
-            "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
-            "WHERE t.type = 'table' GROUP BY t.name, f.id ORDER BY t.name, f.id"
-        )
-    ]
 
 
 def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) -> Layout:
@@ -186,26 +172,30 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
         RefusedError: A table refers to them in a way that a restore could not recreate.
     """
     stored = {table.name: table for table in _read_tables(query)}
-    tables = stored if saved is None else dict(_common(stored, saved))
+    tables = stored
+    if saved is not None:
+        tables = {
+            name: stored[name]._replace(
+                columns=tuple(each for each in columns if each in stored[name].columns)
+            )
+            for name, columns in saved.items()
+            if name in stored
+        }
+    keys = query(
+        'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), upper(f.on_delete) '
+        "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
+        "WHERE t.type = 'table' ORDER BY t.name, f.id"
+    )
     references = [
         key
-        for key in _read_references(query)
-        if key.target in stored and key.table in tables and key.column in tables[key.table].columns
+        for key in starmap(ForeignKey, keys)
+        if key[:2] != LINK[:2]
+        and key.target in stored
+        and key.table in tables
+        and key.column in tables[key.table].columns
     ]
-    if ("sessions", PARENT) not in [key[:2] for key in references]:  # in salvaged stores
-        references.append(ForeignKey("sessions", PARENT, "sessions", "id"))
     owned = (*_shared(tables), *_taken(tables, references))
-    return Layout(tables, tuple(key for key in references if key.action != _SEVERAL), owned)
-
-
-def _common(
-    stored: Mapping[str, Table], saved: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, Table]]:
-    """Yield the tables that a bundle has as well, with those columns that it has."""
-    for name, table in stored.items():
-        if name in saved:
-            columns = (column for column in saved[name] if column in table.columns)
-            yield name, table._replace(columns=tuple(columns))
+    return Layout(tables, (*references, LINK), owned)
 
 
 def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[OwnedRows]:
@@ -222,10 +212,10 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
         "messages": [f'{{row}}."session_id" IN ({CHOSEN})'],
     }
     for key in references:
-        if key.target not in ids or (key.table, key.column) == ("sessions", PARENT):
+        if key.target not in ids:
             continue
         is_plain = key.to == "id" and key.table != key.target
-        if not is_plain or key.action.startswith("SET") or not tables[key.table].has_rowid:
+        if not is_plain or key.action.startswith("SET"):
             raise RefusedError(
                 _(
                     "{column} refers to {table} in a way that we do not know how to bring back.",

@@ -4,7 +4,7 @@ indexes agree."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,8 +16,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.connection.schema import sql_name
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.edit import guards
-from hermes_browse.store.edit import restore as restoring
+from hermes_browse.store.edit import guards, restore_rows
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.edit.transaction import Writer, writing
@@ -32,14 +31,13 @@ PLAIN = "typeof({0}), CASE typeof({0}) WHEN 'text' THEN CAST({0} AS BLOB) ELSE {
 
 Dump = dict[str, list[tuple[object, ...]]]
 T = TypeVar("T")
-_NO_NEEDS = guards.Needs()
 
 
 def write(
     store: Store,
     work: Callable[[Writer], T],
     verify: Callable[[Reader, T], None],
-    needs: guards.Needs = _NO_NEEDS,
+    needs: Sequence[str] = (),
 ) -> T:
     """Run one transaction."""
     with writing(store, needs) as writer:
@@ -210,7 +208,7 @@ def in_trash(folder: Path) -> list[str]:
 def allow_any_trigger(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write to stores with triggers of anybody's, to see what else stands between them and a
     loss."""
-    for module in (guards, deleting, restoring):
+    for module in (guards, deleting, restore_rows):
         monkeypatch.setattr(module, "check_triggers", lambda rows, tables: None)
 
 

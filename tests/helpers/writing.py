@@ -13,11 +13,11 @@ from pathlib import Path
 from builders import make_store
 
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.edit.guards import Needs
+from hermes_browse.store.edit.guards import DELETE_AND_RESTORE
 from hermes_browse.store.edit.transaction import Writer
 from hermes_browse.store.errors import BrowseError, WriteUnverifiedError
 
-NEEDS = Needs(frozenset({"sessions", "messages"}))
+NEEDS = DELETE_AND_RESTORE
 
 
 def small_store(path: Path, journal: str = "wal") -> Path:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
-from hermes_browse.store.edit.restore import Restored, restore
+from hermes_browse.store.edit.restore import Restored, describe_restored, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.progress import Progress
@@ -213,7 +213,8 @@ class TrashCommand(StoreCommand):
             sentence = _("{sentence} from {bundle}")
             if result.present.issuperset(result.sessions):
                 sentence = _("{bundle}: {sentence}")
-            print_text(sentence.format(sentence=result.sentence, bundle=result.name))
+            restored = describe_restored([result])
+            print_text(sentence.format(sentence=restored, bundle=result.name))
 
     def _drop(self) -> None:
         trash = self.store.trash

@@ -168,7 +168,7 @@ def test_hermes_keeps_an_interval_between_clean_ups(tmp_path):
     [
         ("auto_prune: false", "deletes no sessions"),
         ("auto_prune: soon", "cannot tell whether"),
-        ("retention_days: soon", "cannot tell how long"),
+        ("retention_days: soon", "unknown number of days"),
     ],
 )
 def test_nothing_is_said_that_is_not_known(tmp_path, setting, words):

@@ -26,6 +26,7 @@ from trashing import (
 )
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.restore import describe_restored
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
@@ -99,7 +100,8 @@ def test_every_shape_of_store(tmp_path, shape, journal):
         )
         assert done.sentence == "deleted 6 sessions, 24 messages to the trash"
         back = put_back(path, done.bundle.name)
-        assert back.notes == () and back.sentence == "restored 6 sessions, 24 messages"
+        said = describe_restored([back])
+        assert back.notes == () and said == "restored 6 sessions, 24 messages"
         assert is_sound(path)
     assert {text: hits(path, text) for text in found} == found
 

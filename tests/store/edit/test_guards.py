@@ -14,7 +14,6 @@ from trashing import as_before, dump, family, remove, run, write
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
-from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.errors import (
     RefusedError,
     StoreDamagedError,
@@ -24,7 +23,6 @@ from hermes_browse.store.sessions.catalog import read_catalog, why_protected
 from hermes_browse.store.sessions.session_rows import read_busy
 
 NOW = T0 + 100 * 86_400.0
-NEEDS = Needs(frozenset({"sessions", "messages"}))
 
 
 @pytest.fixture
@@ -36,7 +34,7 @@ def path(tmp_path):
     )
 
 
-def refused(path, words, needs=NEEDS):
+def refused(path, words, needs=guards.DELETE_AND_RESTORE):
     """It is not written to, says why, and is as it was."""
     before = path.read_bytes()
 
@@ -71,7 +69,7 @@ def test_what_is_read_only_stays_so(path):
     with Store(path).reader() as reader:
         reader.snapshot = True  # opened as immutable: what it says may be old
         with pytest.raises(RefusedError, match="can only be read"):
-            guards.check_writable(Store(path), reader, Needs())
+            guards.check_writable(Store(path), reader, ())
 
 
 def test_a_link_is_judged_by_where_it_leads(path, tmp_path):
@@ -124,11 +122,13 @@ def test_a_schema_that_becomes_newer_meanwhile(path, version):
 
 
 def test_what_an_operation_needs(tmp_path):
-    """A table or a column that this Hermes does not have."""
+    """A column that this Hermes does not have."""
     path = make_store(tmp_path / "state.db", "11", [{"id": "a"}])
-    refused(path, "no sessions.pinned, .* too old", Needs(columns=frozenset({"pinned"})))
-    refused(path, "no system_prompts", Needs(frozenset({"sessions", "system_prompts"})))
-    refused(path, "no sessions.nowhere", Needs(columns=frozenset({"nowhere", "id"})))
+    with (
+        as_before(path),
+        pytest.raises(StoreRefusedError, match=r"no sessions\.pinned, .* too old"),
+    ):
+        flags.pin(Store(path), ["a"])
 
 
 def unknown_tokenizer(path, index):

@@ -106,7 +106,7 @@ def test_the_record_names_where_each_was_seen():
 @pytest.mark.parametrize(
     "other",
     [
-        'CREATE TRIGGER IF NOT EXISTS  A after delete\nON "messages" begin -- note; END\n select 1 /* ; */ ; END',
+        'CREATE TRIGGER  A after delete\nON "messages" begin -- note; END\n select 1 /* ; */ ; END',
         "create trigger a AFTER DELETE ON messages BEGIN SELECT 1; END",
     ],
 )

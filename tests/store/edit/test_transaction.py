@@ -14,7 +14,6 @@ from trashing import as_before, dump, write
 from writing import NEEDS, check, handles, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import writing
 from hermes_browse.store.errors import (
     BrowseError,
@@ -129,7 +128,7 @@ def test_replaced_before_the_transaction(path):
     before = dump(copy)
     with (
         pytest.raises(RefusedError, match=r"replaced.*Nothing was changed"),
-        writing(Store(path), Needs()) as writer,
+        writing(Store(path), ()) as writer,
     ):
         os.replace(copy, path)
         writer.run(retitle, check)
@@ -149,7 +148,7 @@ def test_new_tables_since_the_guards_looked(path):
     """Hermes migrates a file when it opens it: what was checked then is checked anew."""
     with (
         pytest.raises(RefusedError, match=r"just been changed.*Nothing was changed"),
-        writing(Store(path), Needs()) as writer,
+        writing(Store(path), ()) as writer,
         closing(sqlite3.connect(path)) as hermes,
     ):
         hermes.execute("CREATE TABLE new_table (id)")

@@ -223,7 +223,7 @@ def test_rings_end(tmp_path, parents):
 
 
 def test_a_session_that_is_gone_is_not_said_to_stay(store):
-    with pytest.raises(RefusedError, match="is not there any more"):
+    with pytest.raises(NotFoundError, match="There is no session nobody"):
         flags.change_rows(
-            Store(store), ["title"], lambda tx: [flags.set_columns(tx, "nobody", {"title": "New"})]
+            Store(store), lambda tx: [flags.set_columns(tx, "nobody", {"title": "New"})]
         )

@@ -5,7 +5,7 @@ import shapes
 from trashing import FAMILY, as_before, family, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.errors import RefusedError, StoreError
 from hermes_browse.store.trash.tables import find_layout
 
 
@@ -85,7 +85,6 @@ def test_tables_nobody_knows_are_found_and_brought_back(path):
         "CREATE TABLE t (a TEXT DEFAULT 'x' REFERENCES sessions(id) ON DELETE SET DEFAULT)",
         "CREATE TABLE t (a INTEGER REFERENCES messages(id) ON DELETE SET NULL)",
         "CREATE TABLE t (a TEXT, b TEXT, FOREIGN KEY (a, b) REFERENCES sessions(id, title))",
-        "CREATE TABLE t (a TEXT PRIMARY KEY REFERENCES sessions(id)) WITHOUT ROWID",
         "ALTER TABLE sessions ADD COLUMN a TEXT REFERENCES sessions(id)",
     ],
 )
@@ -96,6 +95,13 @@ def test_what_cannot_be_undone_is_refused(path, tmp_path, statement):
         with pytest.raises(RefusedError):
             remove(path, "tip")
         assert not list((tmp_path / "trash").glob("*"))
+
+
+def test_a_table_without_rowids_is_not_deleted_from(path):
+    """No Hermes makes one: SQLite says why."""
+    run(path, "CREATE TABLE t (a TEXT PRIMARY KEY REFERENCES sessions(id)) WITHOUT ROWID")
+    with as_before(path), pytest.raises(StoreError, match=r"_rowid_.*Nothing was changed"):
+        remove(path, "tip")
 
 
 def test_links_leave_out_what_goes_itself(path):

@@ -5,8 +5,6 @@ import json
 import pytest
 from transcripts import lines_of, model_of
 
-from hermes_browse.store.connection import stored_values
-from hermes_browse.store.connection.stored_values import read_json_items
 from hermes_browse.store.export.markdown import message_markdown
 from hermes_browse.store.export.rendered import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
@@ -54,45 +52,13 @@ def test_the_pager_has_all_calls():
     assert f"ls {5 * CALL_LIMIT - 1}" in message_markdown(rendered(message, model_of(1).result))
 
 
-_LISTS = [
-    "[]x",
-    "[ ]]",
-    ' [1, 2 ,"a]",{"x":[1]}]\n',
-    "[1",
-    "[1,]",
-    "[1]x",
-    "[,1]",
-    "[1 2]",
-    "[",
-    "[1,,2]",
-]
-
-
-@pytest.mark.parametrize(
-    "text", [*_LISTS, "[[]", "[1],", '{"a": 1}', '"[', "[[1], [[2]]]", "[" * 100_000]
-)
-def test_a_list_read_item_by_item_is_the_same_list(monkeypatch, text):
-    """What is refused at once is refused there, too."""
-
-    def read():
-        try:
-            return list(read_json_items(text))
-        except ValueError:
-            return None
-
-    at_once = read()
-    monkeypatch.setattr(stored_values, "_LONG", 0)
-    assert read() == at_once
-
-
-def test_a_long_list_of_calls_is_decoded(monkeypatch):
-    """Item by item, with the same result."""
+def test_a_long_list_of_calls_is_decoded():
+    """Whole; one that is cut has none."""
     stored = json.dumps(
         [
             {"id": each.id, "function": {"name": each.name, "arguments": each.arguments}}
             for each in _calls(5_000)
         ]
     )
-    assert len(stored) > stored_values._LONG
     assert decode_tool_calls(stored) == _calls(5_000)
     assert decode_tool_calls(stored[:-1]) == ()
