@@ -53,14 +53,11 @@ def merged_hits(
     titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
     answers = [each.answer for _place, each in pages]
     is_cut = len(hits) > limit
-    totals = [each.total for each in answers]
-    is_counted = not (is_cut or is_part or notes or None in totals)
     place_notes = [f"{place.name}: {note}" for place, each in pages for note in each.answer.notes]
     answer = Answer(
         tuple(hits[:limit]),
         engine_of(each.engine for each in answers),
         complete=not notes and not is_part and all(each.complete for each in answers),
-        total=sum(total or 0 for total in totals) if is_counted else None,
         elapsed_ms=max((each.elapsed_ms for each in answers), default=0.0),
         notes=(*notes, *dict.fromkeys(place_notes)),
         stopped=is_part or any(each.stopped for each in answers),

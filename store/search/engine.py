@@ -43,8 +43,6 @@ class Answer:
     complete: bool = True
     """False when rows that may be hits were not checked: the search was stopped, or too many are in
     no index."""
-    total: int | None = 0
-    """The number of all hits; None when not counted."""
     elapsed_ms: float = 0.0
     notes: tuple[str, ...] = ()
     stopped: bool = False
@@ -53,6 +51,11 @@ class Answer:
     """There may be further hits after the last one."""
     matchers: tuple[Term, ...] = field(default=(), repr=False)
     """The terms, to highlight them elsewhere."""
+
+    @property
+    def total(self) -> int | None:
+        """The number of all hits; None where there may be more than these."""
+        return len(self.hits) if self.complete and not self.more else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +138,10 @@ class Search:
         candidates, rows = self._without_broken_index(lambda: self._read(most, after, portion))
         notes = [each.note for each in candidates.sources]
         is_full = len(rows) > most
-        is_known = candidates.is_complete and not is_full and after is None
         return Answer(
             self._shown(rows[:most]),
             engine_of(candidates.engines),
             complete=candidates.is_complete,
-            total=len(rows) if is_known else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
             notes=tuple(filter(None, dict.fromkeys([*notes, *self._notes]))),
             stopped=candidates.is_stopped,
@@ -174,7 +175,6 @@ class Search:
                     self._shown(rows),
                     "scan",
                     complete=False,
-                    total=None,
                     stopped=True,
                     more=True,
                     matchers=self._asked.terms,

@@ -131,7 +131,6 @@ def find_words(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchRe
             return SearchResults(
                 answer, found.titles, found.title_count, conversations, order=order
             )
-        answer = replace(answer, total=earlier.answer.total)
         if not is_read_again:
             answer = replace(answer, hits=(*before, *answer.hits))
             conversations = earlier.conversations | conversations
