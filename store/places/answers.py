@@ -12,7 +12,7 @@ from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Answer, Total, engine_of
 from ..search.found import Found
-from ..search.query import Vocabulary
+from ..search.query import USUAL, Vocabulary
 from ..search.suggestions import Suggestion
 from ..sessions.models import FAR_PAST, Conversation
 from ..since import Attention
@@ -96,9 +96,11 @@ def _roots(answers: Answers[list[str]], notes: Sequence[str]) -> list[str]:
 
 
 def _vocabulary(answers: Answers[Vocabulary], notes: Sequence[str]) -> Vocabulary:
-    words = [vocabulary for _place, vocabulary in answers] or [Vocabulary()]
-    columns = zip(*words, strict=True)
-    return Vocabulary(*(tuple(dict.fromkeys(sum(column, ()))) for column in columns))
+    words: Vocabulary = {}
+    for _place, vocabulary in answers:
+        for key, values in vocabulary.items():
+            words[key] = tuple(dict.fromkeys([*words.get(key, ()), *values]))
+    return words or USUAL
 
 
 def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:
