@@ -19,7 +19,7 @@ from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..notes.notes_file import read_marks, read_tags
-from ..sessions.catalog import Catalog, kept_with_catalog, read_catalog
+from ..sessions.catalog import UNREAD, Catalog, read_catalog
 from ..sessions.models import Conversation, View
 from ..sessions.relations import SHORT_SOURCES, is_stale
 from ..since.since import read_attention
@@ -101,7 +101,7 @@ class Scope(NamedTuple):
     """A condition on `message_rows m`."""
     sessions: frozenset[str] | None = None
     """Ids of the sessions they are in; None for all."""
-    catalog: Catalog | None = None
+    catalog: Catalog = UNREAD
     """Of the whole store if `sessions` are named, else as far as it was known."""
 
     def condition(self) -> Condition:
@@ -117,7 +117,7 @@ def make_scope(
     reader: Reader,
     query: Query,
     now: float,
-    catalog: Catalog | None = None,
+    catalog: Catalog = UNREAD,
     view: View = View.ALL,
 ) -> Scope:
     """Return the scope of a query in a view; `now` is in Unix seconds, for dates.
@@ -127,7 +127,7 @@ def make_scope(
     conditions = compile_filters(query, now, view)
     if not conditions.needs_catalog:
         return Scope(conditions.rows, None, catalog)
-    if catalog is None or not catalog.exact:
+    if not catalog.exact:
         catalog = read_catalog(reader, now)
     chosen = map(catalog.conversation, roots_in(reader, conditions, catalog))
     ids = frozenset(id for each in chosen for id in each.session_ids)
@@ -141,7 +141,7 @@ def roots_in(
 
     `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
     """
-    return table_of(catalog).roots(reader, catalog, conditions, known)
+    return catalog.kept(ConversationTable).roots(reader, catalog, conditions, known)
 
 
 class ConversationTable:
@@ -237,8 +237,6 @@ def _row(chat: Conversation, now: float) -> dict[str, object]:
     }
 
 
-table_of = kept_with_catalog(ConversationTable)
-"""Returns the table of a catalog."""
 _STORED = {
     "users": "SELECT id, user_id FROM session_rows",
     "chats": "SELECT id, chat_id, chat_type FROM session_rows",

@@ -8,7 +8,6 @@ from functools import partial
 from heapq import merge
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader, chunks
 from ..wording import _
@@ -114,6 +113,7 @@ class Catalog(ParentLinks):
         self._count_children()
         self._lists: dict[View | None, list[str]] = {}
         """Root ids by view, made when they are first asked for."""
+        self._kept: dict[object, Any] = {}
 
     def _alone(self, segments: tuple[Session, ...]) -> Conversation:
         """Build a conversation as if it had no children; nearly all have none."""
@@ -155,13 +155,16 @@ class Catalog(ParentLinks):
                 tree_cost_usd=known_sum(costs),
             )
 
+    def kept(self, make: Callable[[Catalog], _T]) -> _T:
+        """Return what a function makes of the catalog; made once."""
+        if make not in self._kept:
+            self._kept[make] = make(self)
+        found: _T = self._kept[make]
+        return found
+
     def root_of(self, session_id: str) -> str | None:
         """Return the root id of a session's conversation; None if there is no such session."""
         return self._root_ids.get(session_id, session_id) if session_id in self.sessions else None
-
-    def is_root(self, session_id: str) -> bool:
-        """Whether a session exists and is the first of its conversation."""
-        return session_id in self._conversations
 
     def conversation(self, session_id: str) -> Conversation:
         """Return the conversation that a session is a segment of.
@@ -246,17 +249,8 @@ class Catalog(ParentLinks):
         return [self.conversation(root) for root in self.listed(view)]
 
 
-def kept_with_catalog(make: Callable[[Catalog], _T]) -> Callable[[Catalog], _T]:
-    """Return a function that makes something of a catalog once and keeps it as long as the catalog,
-    which it must not hold itself."""
-    made: WeakKeyDictionary[Catalog, _T] = WeakKeyDictionary()
-
-    def made_of(catalog: Catalog) -> _T:
-        if (known := made.get(catalog)) is not None:
-            return known
-        return made.setdefault(catalog, make(catalog))  # another thread may have been faster
-
-    return made_of
+UNREAD = Catalog((), exact=False)
+"""That of a store whose sessions have not been read."""
 
 
 def read_catalog(reader: Reader, now: float) -> Catalog:

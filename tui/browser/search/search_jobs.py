@@ -29,7 +29,7 @@ from hermes_browse.store.search.found import Found
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import Conditions, compile_filters
 from hermes_browse.store.search.suggestions import asks_for_conversations
-from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.catalog import UNREAD, Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
@@ -227,12 +227,11 @@ def _suggest_profiles(
     suggestions: list[SuggestionRow] = []
     notes: list[str] = []
     others = [each for each in location.profiles() if each.path != location.path]
-    nothing = Catalog((), now, exact=False)
     for other in others:
         name = other.profile or ""
         try:
             with open_store(other) as store:
-                suggestion = store.count_matches(query, nothing, View.ALL, now, stopped=cancelled)
+                suggestion = store.count_matches(query, UNREAD, View.ALL, now, stopped=cancelled)
         except (StoreMissingError, StoreEmptyError):
             continue  # a profile that has not been used yet
         except QueryInterruptedError:
