@@ -27,6 +27,8 @@ from .terms import fold_composed
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
+_COUNTING = 20.0
+"""Seconds until a count ends with "at least"."""
 _CONTEXT_WIDTH = 200
 
 
@@ -153,11 +155,10 @@ def count(
     now: float,
     *,
     stopped: Stopped = never,
-    seconds: float = 20.0,
 ) -> Total:
-    """Count all hits; after so many seconds the total is "at least"."""
+    """Count all hits; after twenty seconds the total is "at least"."""
     scope = make_scope(reader, query, now, catalog, view)
-    ends = until(stopped, seconds)
+    ends = until(stopped, _COUNTING)
     return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
 
 

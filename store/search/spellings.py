@@ -93,6 +93,11 @@ def _letter(escape: str) -> str:
     return chr(int(escape[1:], 16))
 
 
+def _starts(reader: Reader, index: FtsIndex) -> Sequence[str]:
+    """Return what may stand before a word in JSON, as a part of it to the index; nothing first."""
+    return ["", *_LINES, *_escapes(reader, index, _SIGNS, of_letters=False)]
+
+
 def _any(expressions: Iterable[str]) -> str:
     unique = list(dict.fromkeys(expressions))
     return unique[0] if len(unique) == 1 else f"({' OR '.join(unique)})" if unique else ""
@@ -105,19 +110,19 @@ def _phrase(words: Sequence[str], *, is_open: bool) -> str:
 def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have a word of a group after a line end, a tab
     or a sign in JSON, or a term in escapes, and the other words in any spelling."""
-    starts = [*_LINES, *_escapes(reader, index, _SIGNS, of_letters=False)]
+    starts = _starts(reader, index)
     joined: list[str] = []
     for each in group:
         if each.words:
-            joined += _in_escapes(each, ["", *starts])
-            joined += (_word(each, number, starts) for number in range(len(each.words)))
+            joined += _in_escapes(each, starts)
+            joined += (_word(each, number, starts[1:]) for number in range(len(each.words)))
     return " AND ".join(filter(None, [_any(joined), loose_match(reader, index, group)]))
 
 
 def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have the words of a group in any spelling and
     any order, prefixes aside; empty where there is nothing else."""
-    starts = ["", *_LINES, *_escapes(reader, index, _SIGNS, of_letters=False)]
+    starts = _starts(reader, index)
     parts = []
     for each in group:
         whole = len(each.words) - each.is_prefix

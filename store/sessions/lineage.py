@@ -23,8 +23,6 @@ from .models import (
 )
 from .relations import continuation_rank, is_reset, status
 
-_BOUNDS = {False: 32, True: 1001}
-"""The most sessions of a path, by whether it follows compressions."""
 _WALKS_ON = 17
 """First schema whose Hermes goes on from a session with messages to a newer child (0.18.0; 0.17
 stays)."""
@@ -72,7 +70,7 @@ def _follow(
     order = continuation_rank if is_chain else start_key
     seen: set[str] = set()
     session: Session | None = first
-    while session is not None and session.id not in seen and len(seen) < _BOUNDS[is_chain]:
+    while session is not None and session.id not in seen:
         yield session
         seen.add(session.id)
         children = [
@@ -109,17 +107,19 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     focus = catalog.conversation(session_id)
     target = resume_target(focus)
     predicted = predict_resume(catalog, target.id, reader.schema.version)
-    nodes = list(_nodes(catalog, catalog.top_conversation(focus), focus, now))
     counts = count_rows(reader, list(catalog.sessions))
-    untitled = [node.session for node in nodes if not node.session.title]
-    previews = read_previews(reader, {session.id: [session] for session in untitled})
-    for at, node in enumerate(nodes):
-        session = node.session
-        nothing = _("no text") if session.has_messages else _("no messages")
-        nodes[at] = node._replace(
-            shown_count=counts.get(session.id, 0),
-            name=session.title or previews.get(session.id) or nothing,
+    untitled = {key: [each] for key, each in catalog.sessions.items() if not each.title}
+    previews = read_previews(reader, untitled)
+    nothing = {True: _("no text"), False: _("no messages")}
+    nodes = [
+        node._replace(
+            shown_count=counts.get(node.session.id, 0),
+            name=node.session.title
+            or previews[node.session.id]
+            or nothing[node.session.has_messages],
         )
+        for node in _nodes(catalog, catalog.top_conversation(focus), focus, now)
+    ]
     return Lineage(session_id, target, predicted, tuple(nodes))
 
 

@@ -73,7 +73,7 @@ def _answers(store):
         found = store.search(text, catalog, titles=8, now=NOW)
         yield replace(found.answer, elapsed_ms=0.0), found.titles, dict(found.conversations)
         query = parse(text, now=NOW)
-        yield store.count_hits(query, catalog, View.ALL, NOW, seconds=20.0).count
+        yield store.count_hits(query, catalog, View.ALL, NOW).count
         yield store.suggestions(query, catalog, View.CHATS, NOW)
         yield store.roots(query, catalog, View.ALL, NOW)
     for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):

@@ -156,8 +156,6 @@ def find_words(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchRe
     return results(found)
 
 
-_COUNTING = 20.0
-"""Seconds until a count ends with "at least"."""
 _BREATH = 0.001
 """Seconds to sleep between two batches of a count."""
 _WHERE = {
@@ -185,9 +183,7 @@ def count_hits(
     request = request.whole(store)
     query, catalog, now = request.query, request.catalog, request.now
     if results.goes_on and results.total is None:
-        total = store.count_hits(
-            query, catalog, request.view, now, stopped=is_cancelled, seconds=_COUNTING
-        )
+        total = store.count_hits(query, catalog, request.view, now, stopped=is_cancelled)
         roots = {catalog.root_of(each) or each for each in total.sessions}
         results = replace(results, total=total, roots=len(roots))
     if not results.hits and not results.titles and not results.answer.stopped:
