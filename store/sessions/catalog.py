@@ -133,7 +133,7 @@ class Catalog(ParentLinks):
             last_active=active if active != FAR_PAST else None,
             note=note,
             tree_cost_usd=known_sum(segment.cost_usd for segment in segments),
-            parent_root_id=self.root_of(above) if above not in (None, root.id) else None,
+            parent_root_id=self.root_of(above) if above is not None else None,
         )
 
     def _count_children(self) -> None:

@@ -71,7 +71,7 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once():
         "branch-b": (Relation.BRANCHED, ""),
         "branch-a": (Relation.ORPHAN, ring),
         "own-a own-b": (Relation.ORPHAN, ring),
-        "self": (Relation.ORPHAN, "its parent is itself"),
+        "self": (Relation.ORPHAN, ring),
     }
 
 
