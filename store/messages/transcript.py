@@ -156,17 +156,15 @@ def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
     if not any(row.state is State.COMPACTED for row in rows):
         return {}
     kept = [row for row in rows if row.state is not State.REWOUND]
-    unordered = [row for row in kept if row.order is None]
-    identities = read_identities(reader, [row.id for row in unordered])
+    identities = read_identities(reader, [row.id for row in kept if row.order is None])
+    unordered = [row for row in kept if row.id in identities]
     firsts: dict[object, int] = {}
     originals: dict[int, int] = {}
     for row in kept:
-        identity = row.timestamp, identities.get(row.id, row.id)
-        first = firsts.setdefault(identity if row.order is None else row.order, row.id)
-        originals[row.id] = first
+        identity = (row.timestamp, identities[row.id]) if row.id in identities else row.order
+        originals[row.id] = firsts.setdefault(identity, row.id)
     beginning: set[int] = set()
-    pairs = _written_again([row for row in unordered if row.id in identities], identities)
-    for copy, original, is_head in pairs:
+    for copy, original, is_head in _written_again(unordered, identities):
         if originals[copy] == copy:
             originals[copy] = original
         if is_head:
