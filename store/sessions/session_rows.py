@@ -34,7 +34,7 @@ from ..wording import _
 from .models import Session
 from .relations import source_names
 
-_MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
+MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _MAX_MESSAGES = 20_000
 """If there are more new messages than this (an import), everything is read again."""
 _PORTION = 2_000
@@ -123,7 +123,7 @@ def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]
     times = map(as_time, (newest, newest_text, recorded))
     active = [at for at in times if at is not None]
     decoded.append(max(active, default=decoded[_STARTED]))
-    decoded += [as_text(settings.get(name)) for name in _MARKERS]
+    decoded += [as_text(settings.get(name)) for name in MARKERS]
     decoded += [decoded[0] in busy, newest is not None, tags.get(decoded[0], ())]
     return Session._make(decoded)
 
