@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -49,7 +49,7 @@ class Answer:
     """The search was stopped before the page was full."""
     more: bool = False
     """There may be further hits after the last one."""
-    matchers: tuple[Term, ...] = field(default=(), repr=False)
+    matchers: tuple[Term, ...] = ()
     """The terms, to highlight them elsewhere."""
 
     @property
@@ -65,7 +65,7 @@ class Total:
     count: int
     at_least: bool
     """There may be more: counting reached the cap, or was stopped."""
-    sessions: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    sessions: frozenset[str] = frozenset()
     """The sessions of the counted hits."""
 
 

@@ -172,9 +172,9 @@ class HitPage(NamedTuple):
     contexts: list[list[tuple[int, str, str]]]
     """Of each hit: id, role and text of the messages around it, itself included; empty if not asked
     for."""
-    suggestions: tuple[Suggestion, ...] = ()
+    suggestions: tuple[Suggestion, ...]
     """Where nothing was found: wider queries that find something."""
-    uncovered: str = ""
+    uncovered: str
     """Where nothing was found: what the index lacks."""
 
 
@@ -198,17 +198,19 @@ def read_hit_page(
     scope = make_scope(reader, query, now, view=view)
     search = Search(reader, query, scope, order=order)
     answer = search.page(limit)
-    page = HitPage(
+    wider: tuple[Suggestion, ...] = ()
+    uncovered = ""
+    if not answer.hits:
+        wider = suggest(reader, query, scope.catalog, view, now, is_typed=False)
+        uncovered = read_coverage(reader).reason if query.groups else ""
+    return HitPage(
         answer,
         _total(search, answer),
         conversations_of(reader, scope.catalog, answer.hits, now),
         [read_context(reader, hit, context) if context else [] for hit in answer.hits],
+        wider,
+        uncovered,
     )
-    if answer.hits:
-        return page
-    wider = suggest(reader, query, scope.catalog, view, now, is_typed=False)
-    uncovered = read_coverage(reader).reason if query.groups else ""
-    return page._replace(suggestions=wider, uncovered=uncovered)
 
 
 _SHOWN = "session_id = :session AND NOT hidden AND state <> 'rewound'"
