@@ -51,9 +51,7 @@ def predict_resume(catalog: Catalog, session_id: str, schema_version: int | None
     The catalog must hold the descendants of the session. The schema version of the store implies
     that of Hermes; None means the newest.
     """
-    session = catalog.sessions.get(session_id)
-    if session is None:
-        return session_id
+    session = catalog.sessions[session_id]
     version = _CHAINS_END_AT_RESETS if schema_version is None else schema_version
     *_before, tip = _follow(catalog, session, version >= _CHAINS_END_AT_RESETS, is_chain=True)
     if version < _WALKS_ON and tip.has_messages:
