@@ -111,8 +111,6 @@ class Catalog(ParentLinks):
         """Root ids of the conversations whose parent is a segment of one, by its root id; by None
         those at the top."""
         self._count_children()
-        self._lists: dict[View | None, list[str]] = {}
-        """Root ids by view, made when they are first asked for."""
         self._kept: dict[object, Any] = {}
 
     def _alone(self, segments: tuple[Session, ...]) -> Conversation:
@@ -201,13 +199,7 @@ class Catalog(ParentLinks):
     def listed(self, view: View | None) -> Sequence[str]:
         """Return the root ids of a view, the newest first by `rank`; for None, those that only
         `View.ALL` shows."""
-        if not self._lists:
-            lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
-            for conversation in sort_in_pieces(list(self.conversations()), rank, reverse=True):
-                for shown in (conversation.view, View.ALL):
-                    lists[shown].append(conversation.root_id)
-            self._lists = lists
-        return self._lists[view]
+        return self.kept(_lists)[view]
 
     def counts(self) -> dict[View, int]:
         """Return the number of conversations in each view."""
@@ -247,6 +239,15 @@ class Catalog(ParentLinks):
     def select(self, view: View = View.CHATS) -> list[Conversation]:
         """Return the conversations of a view, the newest first."""
         return [self.conversation(root) for root in self.listed(view)]
+
+
+def _lists(catalog: Catalog) -> dict[View | None, list[str]]:
+    """Return the root ids of each view."""
+    lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
+    for conversation in sort_in_pieces(list(catalog.conversations()), rank, reverse=True):
+        for shown in (conversation.view, View.ALL):
+            lists[shown].append(conversation.root_id)
+    return lists
 
 
 UNREAD = Catalog((), exact=False)
@@ -320,7 +321,7 @@ def why_protected(
         return SpareReason("leased", _("a turn or a compression is running in it"))
     # Hermes keys a turn lease by the topmost session over all parent links (0.20), branches and
     # subagents included.
-    root = catalog.top_conversation(conversation).root.id if busy else ""
+    root = catalog.top_conversation(conversation).root.id
     if root in busy:
         return SpareReason(
             "leased", _("a turn is running in its family (the lease names {root})", root=root)
