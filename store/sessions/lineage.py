@@ -16,7 +16,6 @@ from .models import (
     Lineage,
     Node,
     Relation,
-    ResumeTarget,
     Session,
     known_sum,
     start_key,
@@ -83,11 +82,10 @@ def _follow(
         session = None if ends else max(children, key=order, default=None)
 
 
-def resume_target(conversation: Conversation) -> ResumeTarget:
-    """Return the tip of a conversation as the session to resume."""
+def resume_reason(conversation: Conversation) -> str:
+    """Return why its tip is the session to resume."""
     count = len(conversation.segments)
-    reason = ngettext("the only part", "newest of {count:,} parts", count, count=count)
-    return ResumeTarget(conversation.id, reason)
+    return ngettext("the only part", "newest of {count:,} parts", count, count=count)
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
@@ -103,8 +101,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     if session_id not in catalog.sessions:
         raise no_session(session_id)
     focus = catalog.conversation(session_id)
-    target = resume_target(focus)
-    predicted = predict_resume(catalog, target.id, reader.schema.version)
+    predicted = predict_resume(catalog, focus.id, reader.schema.version)
     counts = count_rows(reader, list(catalog.sessions))
     untitled = {key: [each] for key, each in catalog.sessions.items() if not each.title}
     previews = read_previews(reader, untitled)
@@ -118,7 +115,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
         )
         for node in _nodes(catalog, catalog.top_conversation(focus), focus, now)
     ]
-    return Lineage(session_id, target, predicted, tuple(nodes))
+    return Lineage(session_id, focus.id, resume_reason(focus), predicted, tuple(nodes))
 
 
 def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:

@@ -161,6 +161,6 @@ def test_a_resume_brings_a_terminal_there(there):
         tip = catalog.conversation(catalog.order(View.CHATS)[0]).id
         plan = opened.resume_plan(tip, NOW)
     assert plan.argv[:2] == ("ssh", "-t") and plan.argv[-1].endswith(
-        f"resume --yes -- {plan.target.id}"
+        f"resume --yes -- {plan.target}"
     )
     assert plan.host == "vps"

@@ -130,7 +130,7 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path):
         "task": ["Ask Stena"],
         "two": ["Scout", "no messages"],
     }
-    assert lineage.resume.reason == "newest of 2 parts"
+    assert lineage.reason == "newest of 2 parts"
 
 
 def test_a_tree_has_every_node_of_a_deep_family_once():
