@@ -281,7 +281,7 @@ FILTERS = (
     FilterKind("on", f"{AT} >= ? AND {AT} < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
                is_required=True, of_messages=True),
     # of the last activity in any segment; a conversation without any time is never old
-    FilterKind("older", "c.used < ?", _bound("start"), "older:30d",
+    FilterKind("older", "c.last_active < ?", _bound("start"), "older:30d",
                N_("no activity for so long, or since a date; -older:7d: used since then"), ("idle",), _DATES,
                is_required=True, is_limit=True),
     FilterKind("is", _STATES, _words, "is:live is:archived -is:rewound …",

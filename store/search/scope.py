@@ -31,7 +31,7 @@ from .terms import fold_composed
 
 _PLAIN = (
     "view", "kind", "status", "relation", "archived", "pinned", "hidden", "is_automation", "is_empty",
-    "branches", "subagents", "tree_cost_usd", "tool_call_count",
+    "branches", "subagents", "tree_cost_usd", "tool_call_count", "last_active",
 )  # fmt: skip
 """Columns of the table that are fields of a `Conversation`."""
 _TEXTS = ("title", "id", "model", "git_branch")
@@ -40,7 +40,7 @@ _COUNTED = ("messages", "size")
 """Columns that are counted or measured when a filter asks for them."""
 _LATER = ("users", "chats", "providers", "unread", "waiting", "tags")
 """Columns that are read from the store when a filter asks for them."""
-_OWN = ("root", "stale", "used", "tokens", "source", "folders", "ended")
+_OWN = ("root", "stale", "tokens", "source", "folders", "ended")
 """Columns that only this table has."""
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
@@ -229,7 +229,6 @@ def _row(chat: Conversation, now: float) -> dict[str, object]:
     return row | {
         "root": chat.root_id,
         "stale": is_stale(chat, now),
-        "used": chat.root.started_at if chat.last_active is None else chat.last_active,
         "tokens": float(chat.tokens.total),
         "source": _lines([*sources, *map(SHORT_SOURCES.get, sources)]),
         "folders": _lines(_folder(each.cwd) for each in segments if each.cwd),

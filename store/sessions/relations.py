@@ -171,9 +171,7 @@ def is_ended(segments: Sequence[Session]) -> bool:
 def idle_seconds(conversation: Conversation, now: float) -> float | None:
     """Return the seconds since the last activity of any segment; None if the store has no time for
     it."""
-    newest = conversation.last_active
-    moment = conversation.root.started_at if newest is None else newest
-    return None if moment is None else now - moment
+    return None if conversation.last_active is None else now - conversation.last_active
 
 
 def is_stale(conversation: Conversation, now: float) -> bool:
