@@ -93,8 +93,6 @@ class StoredRow:
 
     def is_accepted(self, query: Query) -> bool:
         """Whether the row contains the terms of a query, and none that it excludes."""
-        if not (query.groups or query.excluded):
-            return True
         groups = query.groups or ((),)
         is_in = any(all(each.first(self._folded) for each in group) for group in groups)
         return is_in and not any(each.first(self._folded) for each in query.excluded)
