@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 
 from ..connection.reader import Reader, Row
@@ -209,7 +208,7 @@ def decode_data_url(url: str) -> bytes | None:
         return None
     try:
         return base64.b64decode(url[match.end() :])
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
 
 
