@@ -145,7 +145,7 @@ def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
     ids: set[str] = set()
     for table, column in reader.schema.leases:
         rows = reader.rows(f"SELECT {column} FROM {table} WHERE expires_at > ?", [moment])
-        ids.update(filter(None, first_texts(rows)))
+        ids.update(first_texts(rows))
     children = reader.rows_in(_WITHOUT_PARENT, sorted(ids))
     return frozenset(ids.union(first_texts(children)))
 
