@@ -119,7 +119,7 @@ def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]
     """Decode a row of `_STATEMENT`; `busy` is from `read_busy`, `tags` from `tags_if_readable`."""
     _rowid, config, newest, newest_text, recorded, *stored = row
     decoded = [decode(value) for decode, value in zip(_DECODERS.values(), stored, strict=True)]
-    settings = as_mapping(config) if config is not None else {}
+    settings = as_mapping(config)
     times = map(as_time, (newest, newest_text, recorded))
     active = [at for at in times if at is not None]
     decoded.append(max(active, default=decoded[_STARTED]))
