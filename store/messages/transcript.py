@@ -299,8 +299,10 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
         session_ids,
     )
     counts = {text_of(session): as_int(shown) for session, shown, _is_compacted in rows}
-    for session in [text_of(session) for session, _shown, is_compacted in rows if is_compacted]:
-        counts[session] = len(read_outline(reader, [Session(session, "")]).rows)
+    for session, _shown, is_compacted in rows:
+        if is_compacted:
+            key = text_of(session)
+            counts[key] = len(read_outline(reader, [Session(key, "")]).rows)
     return counts
 
 
