@@ -317,8 +317,6 @@ FILTER_KEYS = tuple(each.key for each in FILTERS if each.sign == ":")
 """Filters written `key:value`."""
 NUMBER_KEYS = tuple(each.key for each in FILTERS if each.sign != ":")
 """Filters written `key>value`, also with `<`, `>=`, `<=`, `=` and `:`."""
-FOREIGN_NAMES = {name: each.key for each in FILTERS for name in each.also_called}
-"""The filter for each name in other programs."""
 
 
 def help_lines(*, for_cleanup: bool = False) -> list[tuple[str, str]]:

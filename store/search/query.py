@@ -20,7 +20,7 @@ from ..amounts import parse_when
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from ..wording import _
-from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter, FilterKind
+from .filters import BY_KEY, FILTER_KEYS, FILTERS, NUMBER_KEYS, Filter, FilterKind
 from .terms import Term, TermKind, plain_match
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def as_looked_for(query: Query, *, prefix_last: bool = False) -> Query:
     return replace(query, groups=tuple(groups))
 
 
-_MEANT = {**FOREIGN_NAMES, **{key: key for key in BY_KEY}}
+_MEANT = {name: each.key for each in FILTERS for name in (each.key, *each.also_called)}
 """The filter for each name that is known; a filter's own where it has another sign."""
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
 
