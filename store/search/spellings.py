@@ -76,26 +76,19 @@ def _term_starts(
     return list(known[key])
 
 
-def _escapes(
-    reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]], *, of_letters: bool
-) -> Sequence[str]:
-    """Return the escapes in some ranges, of letters or of signs, that words of the index begin
-    with."""
+def _escapes(reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]]) -> Sequence[str]:
+    """Return the escapes in some ranges that words of the index begin with."""
     return [
         start
         for low, beyond in ranges
         for start in _term_starts(reader, index, low, beyond, 5)
-        if _ESCAPE.fullmatch(start) and _letter(start).isalpha() is of_letters
+        if _ESCAPE.fullmatch(start)
     ]
-
-
-def _letter(escape: str) -> str:
-    return chr(int(escape[1:], 16))
 
 
 def _starts(reader: Reader, index: FtsIndex) -> Sequence[str]:
     """Return what may stand before a word in JSON, as a part of it to the index; nothing first."""
-    return ["", *_LINES, *_escapes(reader, index, _SIGNS, of_letters=False)]
+    return ["", *_LINES, *_escapes(reader, index, _SIGNS)]
 
 
 def _any(expressions: Iterable[str]) -> str:
@@ -159,11 +152,11 @@ def _in_escapes(each: Term, starts: Iterable[str] = ()) -> Iterator[str]:
 def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that may have one of the substrings of a group in
     escapes; the others may stand elsewhere in the row. Empty where there are none."""
-    accents = _escapes(reader, index, _ACCENTED, of_letters=True)
+    accents = _escapes(reader, index, _ACCENTED)
     parts: list[str] = []
     for each in group:
         if not each.words:
-            within = [form for form in accents if fold(_letter(form)) in each.spelling]
+            within = [form for form in accents if fold(chr(int(form[1:], 16))) in each.spelling]
             parts += [*_in_escapes(each), *(_phrase([form], is_open=True) for form in within)]
     return _any(parts)
 
