@@ -67,11 +67,10 @@ def _file(typed: Filter, now: float) -> _Values:
     """Read a path as it stands in a text, in JSON, and in JSON within JSON. SQL compares in lower
     case, but for letters beyond ASCII."""
     name = typed.value
-    forms = [_lower_ascii(each) for each in (name, name.lower())]
+    forms = [_lower_ascii(each) for each in (name, name.lower(), name.upper())]
     once = [json.dumps(each)[1:-1] for each in forms]
     twice = [json.dumps(each)[1:-1] for each in once]
-    every = [*forms, _lower_ascii(name.upper()), *once, *twice]
-    return [(each,) for each in dict.fromkeys(every)]
+    return [(each,) for each in dict.fromkeys([*forms, *once, *twice])]
 
 
 def _lower_ascii(text: str) -> str:
