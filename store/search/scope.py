@@ -49,11 +49,11 @@ _BATCH = 200
 class Conditions(NamedTuple):
     """The filters of a query as three conditions."""
 
-    rows: Condition = EVERYTHING
+    rows: Condition
     """On `message_rows m`."""
-    conversations: Condition = EVERYTHING
+    conversations: Condition
     """On `conversations c`."""
-    costly: Condition = EVERYTHING
+    costly: Condition
     """On their messages and bytes, which must be counted and measured first."""
 
     @property
