@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..errors import RefusedError, no_session
 from ..messages.transcript import count_stored_rows
-from ..sessions.catalog import Catalog, kept_with_catalog, read_catalog, why_protected
+from ..sessions.catalog import Catalog, read_catalog, why_protected
 from ..sessions.models import Conversation, Relation, Session
 from ..sessions.session_rows import read_busy, resolve_session
 from ..text import one_line
@@ -61,7 +61,6 @@ def _is_dependent(conversation: Conversation, deleted: Container[str | None]) ->
     return is_child and is_automatic
 
 
-@kept_with_catalog
 def _children_by_session(catalog: Catalog) -> dict[str, list[str]]:
     """Return the root ids of child conversations by session id; a clean-up looks up thousands."""
     children: dict[str, list[str]] = {}
@@ -83,7 +82,7 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
     """
     if session_id not in catalog.sessions:
         raise no_session(session_id)
-    children = _children_by_session(catalog)
+    children = catalog.kept(_children_by_session)
     going = [catalog.conversation(session_id)]
     deleted: set[str | None] = set(going[0].session_ids)
     for conversation in going:  # it grows

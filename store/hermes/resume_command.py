@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..errors import no_session
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.lineage import predict_resume, resume_target
-from ..sessions.models import Conversation, ConversationKind, Relation, ResumeTarget, Status
+from ..sessions.lineage import predict_resume, resume_reason
+from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
@@ -51,7 +51,10 @@ class ResumePlan:
     env: dict[str, str]
     """Variables to add to the environment."""
     conversation: Conversation
-    target: ResumeTarget
+    target: str
+    """Id of the session that is opened: its tip."""
+    reason: str
+    """Why that one."""
     warnings: tuple[Caution, ...] = ()
     executable: str | None = None
     """Full path of `hermes`; None if `find_hermes` knows none."""
@@ -112,8 +115,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     conversation = catalog.of_session(session_id)
     if conversation is None:
         raise no_session(session_id)
-    target = resume_target(conversation)
-    predicted = predict_resume(catalog, target.id, reader.schema.version)
+    predicted = predict_resume(catalog, conversation.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
     warnings = [*_warnings(conversation, predicted, executable)]
     opened = catalog.sessions.get(predicted)
@@ -132,10 +134,11 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         warnings.append(Caution("sample", text))
     profile = location.profile or "default"
     return ResumePlan(
-        argv=(hermes_word(executable), "-p", profile, f"--resume={target.id}"),
+        argv=(hermes_word(executable), "-p", profile, f"--resume={conversation.id}"),
         env={} if location.demo else {"HERMES_HOME": str(location.root)},
         conversation=conversation,
-        target=target,
+        target=conversation.id,
+        reason=resume_reason(conversation),
         warnings=tuple(warnings),
         executable=executable,
     )

@@ -247,7 +247,7 @@ def over_ssh(host: Host, plan: ResumePlan) -> ResumePlan:
             )
         )
     # What is risky has been confirmed on the card by then.
-    line = host.command_line(["resume", "--yes", "--", plan.target.id])
+    line = host.command_line(["resume", "--yes", "--", plan.target])
     return replace(
         plan,
         argv=tuple(ssh_command(host, line, terminal=True)),

@@ -251,8 +251,7 @@ class ChatMessage(StoredMessage):
     @property
     def is_summary(self) -> bool:
         """Whether it is a compaction summary and nothing else: shown as a collapsed divider."""
-        is_one = bool(self.summary) or (self.is_flagged and self.role in SPEAKERS)
-        return is_one and not self.said
+        return bool(self.summary) and not self.said
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

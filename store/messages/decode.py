@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
-from urllib.parse import unquote_to_bytes
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import (
@@ -49,7 +47,7 @@ def _part(item: object) -> ContentPart:
     if isinstance(item, str):
         return ContentPart("text", item)
     if not isinstance(item, dict):
-        return ContentPart("unknown", write_json(item))
+        return ContentPart("unknown", "[unknown]")
     if isinstance(text := item.get("text"), str):
         return ContentPart("text", text_of(text))
     if (address := image_url(item)) is not None:
@@ -100,10 +98,7 @@ def decode_content(value: object) -> tuple[str, tuple[ContentPart, ...]]:
     items = stored_parts(text)
     if items is None:
         return text, ()
-    try:
-        parts = tuple(map(_part, items))
-    except RecursionError:
-        return text, ()
+    parts = tuple(map(_part, items))
     return "\n".join(part.text for part in parts if part.text), parts
 
 
@@ -207,16 +202,13 @@ def suffix_of(head: bytes) -> str:
 
 
 def decode_data_url(url: str) -> bytes | None:
-    """Decode a `data:` URL (RFC 2397); None if it is not one, or invalid."""
+    """Decode a `data:` URL in base64 (RFC 2397); None if it is not one, or invalid."""
     match = DATA_URL.match(url[:200])
-    if match is None:
+    if match is None or not match[2]:
         return None
-    payload = url[match.end() :]
-    if not match[2]:
-        return unquote_to_bytes(payload)
     try:
-        return base64.b64decode(payload)
-    except (binascii.Error, ValueError):
+        return base64.b64decode(url[match.end() :])
+    except ValueError:
         return None
 
 

@@ -144,8 +144,7 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
         facts |= {name: text for name, value in values.items() if (text := as_text(value))}
 
     outline = read_outline(reader, conversation.segments, Reading.EVERYTHING)
-    kept = [row for row in outline.rows if row.is_said]
-    shown = [row for row in kept if row.id not in outline.copies]
+    shown = [row for row in outline.rows if row.is_said and row.id not in outline.copies]
     live_rows, live_bytes, live_images = _live(reader, conversation.id)
     prompt = read_system_prompt(reader, conversation.id) or ""
     return Details(

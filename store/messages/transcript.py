@@ -156,17 +156,15 @@ def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
     if not any(row.state is State.COMPACTED for row in rows):
         return {}
     kept = [row for row in rows if row.state is not State.REWOUND]
-    unordered = [row for row in kept if row.order is None]
-    identities = read_identities(reader, [row.id for row in unordered])
+    identities = read_identities(reader, [row.id for row in kept if row.order is None])
+    unordered = [row for row in kept if row.id in identities]
     firsts: dict[object, int] = {}
     originals: dict[int, int] = {}
     for row in kept:
-        identity = row.timestamp, identities.get(row.id, row.id)
-        first = firsts.setdefault(identity if row.order is None else row.order, row.id)
-        originals[row.id] = first
+        identity = (row.timestamp, identities[row.id]) if row.id in identities else row.order
+        originals[row.id] = firsts.setdefault(identity, row.id)
     beginning: set[int] = set()
-    pairs = _written_again([row for row in unordered if row.id in identities], identities)
-    for copy, original, is_head in pairs:
+    for copy, original, is_head in _written_again(unordered, identities):
         if originals[copy] == copy:
             originals[copy] = original
         if is_head:
@@ -301,8 +299,10 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
         session_ids,
     )
     counts = {text_of(session): as_int(shown) for session, shown, _is_compacted in rows}
-    for session in [text_of(session) for session, _shown, is_compacted in rows if is_compacted]:
-        counts[session] = len(read_outline(reader, [Session(session, "")]).rows)
+    for session, _shown, is_compacted in rows:
+        if is_compacted:
+            key = text_of(session)
+            counts[key] = len(read_outline(reader, [Session(key, "")]).rows)
     return counts
 
 

@@ -12,7 +12,7 @@ from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Answer, Total, engine_of
 from ..search.found import Found
-from ..search.query import Vocabulary
+from ..search.query import USUAL, Vocabulary
 from ..search.suggestions import Suggestion
 from ..sessions.models import FAR_PAST, Conversation
 from ..since import Attention
@@ -53,14 +53,11 @@ def merged_hits(
     titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
     answers = [each.answer for _place, each in pages]
     is_cut = len(hits) > limit
-    totals = [each.total for each in answers]
-    is_counted = not (is_cut or is_part or notes or None in totals)
     place_notes = [f"{place.name}: {note}" for place, each in pages for note in each.answer.notes]
     answer = Answer(
         tuple(hits[:limit]),
         engine_of(each.engine for each in answers),
         complete=not notes and not is_part and all(each.complete for each in answers),
-        total=sum(total or 0 for total in totals) if is_counted else None,
         elapsed_ms=max((each.elapsed_ms for each in answers), default=0.0),
         notes=(*notes, *dict.fromkeys(place_notes)),
         stopped=is_part or any(each.stopped for each in answers),
@@ -99,9 +96,11 @@ def _roots(answers: Answers[list[str]], notes: Sequence[str]) -> list[str]:
 
 
 def _vocabulary(answers: Answers[Vocabulary], notes: Sequence[str]) -> Vocabulary:
-    words = [vocabulary for _place, vocabulary in answers] or [Vocabulary()]
-    columns = zip(*words, strict=True)
-    return Vocabulary(*(tuple(dict.fromkeys(sum(column, ()))) for column in columns))
+    words: Vocabulary = {}
+    for _place, vocabulary in answers:
+        for key, values in vocabulary.items():
+            words[key] = tuple(dict.fromkeys([*words.get(key, ()), *values]))
+    return words or USUAL
 
 
 def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:

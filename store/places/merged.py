@@ -27,7 +27,7 @@ from ..notes.notes_file import AllRead
 from ..progress import never
 from ..search.found import Found
 from ..search.query import Query
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import UNREAD, Catalog
 from ..sessions.models import Conversation, Session, View
 from ..sessions.session_rows import SessionsPortion, StoreState
 from ..wording import _
@@ -243,7 +243,7 @@ class MergedConnection:
 
     def _ask_everywhere(self, name: str, values: Mapping[str, Any]) -> object:
         def ask(place: Place, store: OpenStore) -> Any:
-            catalog = place.catalog or Catalog((), exact=False)
+            catalog = place.catalog or UNREAD
             own = {
                 each: catalog if isinstance(value, Catalog) else value
                 for each, value in values.items()
@@ -316,7 +316,7 @@ class MergedConnection:
         notes: list[str] = []
 
         def ask(place: Place, store: OpenStore) -> Found:
-            return store.search(query, place.catalog, **others)
+            return store.search(query, place.catalog or UNREAD, **others)
 
         merged = partial(merged_hits, pages, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):

@@ -56,7 +56,7 @@ _ID_FIELDS = frozenset(
             "empty_sessions",
             "parent_root_id",
         ),
-        *("focus", "predicted", "message_id", "last_message_id", "copies"),
+        *("focus", "target", "predicted", "message_id", "last_message_id", "copies"),
         *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),
         *("first", "last", "known", "forgotten", "at", "of", "messages"),
         *("conversation_id", "first_message_id", "result_id", "waiting"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..messages.decode import REASONING_KEYS
+from ..sessions.session_rows import MARKERS
 
 
 class Condition(NamedTuple):
@@ -39,10 +40,7 @@ USES = (
     "lower(m.tool_name) = ? OR (instr(lower(m.tool_calls), ?) > 0 AND "
     f"CASE WHEN json_valid(m.tool_calls) THEN EXISTS ({_CALLS}) END)"
 )
-_MARKERS = ", ".join(
-    f"json_extract(n.model_config, '$.{name}')"
-    for name in ("_branched_from", "_delegate_from", "_reset_from")
-)
+_MARKERS = ", ".join(f"json_extract(n.model_config, '$.{name}')" for name in MARKERS)
 CONTINUED = (
     "m.session_id IN (SELECT s.id FROM session_rows s WHERE s.end_reason = 'compression' AND EXISTS "
     "(SELECT 1 FROM session_rows n WHERE n.parent_session_id = s.id AND n.source IS NOT 'tool' "

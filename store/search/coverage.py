@@ -18,7 +18,6 @@ and with SQLite alone on one of schema 31:
 from __future__ import annotations
 
 import shlex
-import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -26,7 +25,7 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, Schema
-from ..connection.stored_values import as_int
+from ..connection.stored_values import as_int, bytes_sql
 from ..errors import (
     NotAStoreError,
     StoreBusyError,
@@ -194,9 +193,7 @@ def _partly_indexed(index: FtsIndex) -> str:
     if index.is_inline:
         return ""
     if "8192" in index.definition:  # tool output is cut there (0.22)
-        # the former reads no text
-        length = "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"
-        return f"m.role = 'tool' AND {length}(m.content) > 8192"
+        return f"m.role = 'tool' AND {bytes_sql('m.content')} > 8192"
     if "tool_name" in index.sql:
         return ""
     return "COALESCE(m.tool_name, '') || COALESCE(m.tool_calls, '') <> ''"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -43,16 +43,19 @@ class Answer:
     complete: bool = True
     """False when rows that may be hits were not checked: the search was stopped, or too many are in
     no index."""
-    total: int | None = 0
-    """The number of all hits; None when not counted."""
     elapsed_ms: float = 0.0
     notes: tuple[str, ...] = ()
     stopped: bool = False
     """The search was stopped before the page was full."""
     more: bool = False
     """There may be further hits after the last one."""
-    matchers: tuple[Term, ...] = field(default=(), repr=False)
+    matchers: tuple[Term, ...] = ()
     """The terms, to highlight them elsewhere."""
+
+    @property
+    def total(self) -> int | None:
+        """The number of all hits; None where there may be more than these."""
+        return len(self.hits) if self.complete and not self.more else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class Total:
     count: int
     at_least: bool
     """There may be more: counting reached the cap, or was stopped."""
-    sessions: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    sessions: frozenset[str] = frozenset()
     """The sessions of the counted hits."""
 
 
@@ -135,12 +138,10 @@ class Search:
         candidates, rows = self._without_broken_index(lambda: self._read(most, after, portion))
         notes = [each.note for each in candidates.sources]
         is_full = len(rows) > most
-        is_known = candidates.is_complete and not is_full and after is None
         return Answer(
             self._shown(rows[:most]),
             engine_of(candidates.engines),
             complete=candidates.is_complete,
-            total=len(rows) if is_known else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
             notes=tuple(filter(None, dict.fromkeys([*notes, *self._notes]))),
             stopped=candidates.is_stopped,
@@ -174,7 +175,6 @@ class Search:
                     self._shown(rows),
                     "scan",
                     complete=False,
-                    total=None,
                     stopped=True,
                     more=True,
                     matchers=self._asked.terms,

@@ -54,10 +54,6 @@ _Read = Callable[[Filter, float], _Values]
 """Takes the time in Unix seconds, for dates."""
 
 
-def _word(typed: Filter, now: float) -> _Values:
-    return [(typed.value.lower(),)]
-
-
 def _words(typed: Filter, now: float) -> _Values:
     """Read a word, or one of several between commas."""
     return [(each.lower(),) for each in _alternatives(typed)]
@@ -71,11 +67,10 @@ def _file(typed: Filter, now: float) -> _Values:
     """Read a path as it stands in a text, in JSON, and in JSON within JSON. SQL compares in lower
     case, but for letters beyond ASCII."""
     name = typed.value
-    forms = [_lower_ascii(each) for each in (name, name.lower())]
+    forms = [_lower_ascii(each) for each in (name, name.lower(), name.upper())]
     once = [json.dumps(each)[1:-1] for each in forms]
     twice = [json.dumps(each)[1:-1] for each in once]
-    every = [*forms, _lower_ascii(name.upper()), *once, *twice]
-    return [(each,) for each in dict.fromkeys(every)]
+    return [(each,) for each in dict.fromkeys([*forms, *once, *twice])]
 
 
 def _lower_ascii(text: str) -> str:
@@ -198,9 +193,7 @@ class FilterKind:
     also_called: tuple[str, ...] = ()
     """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
     choices: tuple[str, ...] = ()
-    """The values it can be completed to, beside the words that it knows."""
-    stored: str = ""
-    """The field of `Vocabulary` with further ones."""
+    """The values it can be completed to, beside the words that it knows and those of the store."""
     sign: str = ":"
     """What follows the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""
     is_required: bool = False
@@ -260,29 +253,26 @@ _WHEN = N_("when; also 30min 5h 2w 6mo 1y, today, 2026-03-05")
 _SIZE = N_("size of the conversation")
 
 FILTERS = (
-    FilterKind("source", "instr(c.source, ?) > 0", _lines, "source:cli", _WHO, ("platform", "channel"),
-               stored="sources"),
+    FilterKind("source", "instr(c.source, ?) > 0", _lines, "source:cli", _WHO, ("platform", "channel")),
     FilterKind("role", "m.role = ?", _words, "role:user", _WHO,
                ("author", "by"), ("user", "assistant", "tool", "system"), of_messages=True),
-    FilterKind("tool", USES, _words, "tool:terminal", _WHO, stored="tools", of_messages=True),
+    FilterKind("tool", USES, _words, "tool:terminal", _WHO, of_messages=True),
     FilterKind("file", "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", _file,
                "file:src/auth.py",
                N_("conversations that edited this file, then those that mention it"), ("path",), of_messages=True),
     # a query with it searches reasoning instead, see `Query.in_reasoning`
-    FilterKind("in", {"reasoning": HAS_REASONING}, _word, "in:reasoning",
+    FilterKind("in", {"reasoning": HAS_REASONING}, _words, "in:reasoning",
                N_("look in reasoning instead: it is in no index, so this scans"), of_messages=True),
     FilterKind("title", "instr(c.title, ?) > 0", _part, "title:x", _WHAT, ("name", "subject")),
     FilterKind("id", "instr(c.id, ?) > 0", _part, "id:x", _WHAT, ("session",)),
-    FilterKind("cwd", "instr(c.folders, ?) > 0", _folder, "cwd:x", _WHAT, ("dir", "folder", "repo"),
-               stored="folders"),
-    FilterKind("model", "instr(c.model, ?) > 0", _part, "model:x", _WHAT, stored="models"),
-    FilterKind("tag", "instr(c.tags, ?) > 0", _lines, "tag:urgent", _WHAT, ("label", "group", "hashtag"),
-               stored="tags"),
+    FilterKind("cwd", "instr(c.folders, ?) > 0", _folder, "cwd:x", _WHAT, ("dir", "folder", "repo")),
+    FilterKind("model", "instr(c.model, ?) > 0", _part, "model:x", _WHAT),
+    FilterKind("tag", "instr(c.tags, ?) > 0", _lines, "tag:urgent", _WHAT, ("label", "group", "hashtag")),
     FilterKind("user", "instr(c.users, ?) > 0", _lines, "user:42", _FROM, ("user_id",)),
     FilterKind("chat", "instr(c.chats, ?) > 0", _lines, "chat:group", _FROM, ("chat_id", "chat_type")),
-    FilterKind("branch", "instr(c.git_branch, ?) > 0", _lines, "branch:main", _FROM, ("git",), stored="branches"),
+    FilterKind("branch", "instr(c.git_branch, ?) > 0", _lines, "branch:main", _FROM, ("git",)),
     FilterKind("provider", "instr(c.providers, ?) > 0", _lines, "provider:openai", _FROM),
-    FilterKind("ended", "instr(c.ended, ?) > 0", _lines, "ended:cli_close", _FROM, ("end_reason",), stored="ends"),
+    FilterKind("ended", "instr(c.ended, ?) > 0", _lines, "ended:cli_close", _FROM, ("end_reason",)),
     FilterKind("after", f"{AT} >= ? AND {AT} < {LAST_TIME}", _bound("end"), "after:3d", _WHEN,
                ("since", "from", "newer"), _DATES, is_required=True, is_limit=True, of_messages=True),
     FilterKind("before", f"{AT} >= {FIRST_TIME} AND {AT} < ?", _bound("start"), "before:2026-03", _WHEN,
@@ -290,16 +280,16 @@ FILTERS = (
     FilterKind("on", f"{AT} >= ? AND {AT} < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
                is_required=True, of_messages=True),
     # of the last activity in any segment; a conversation without any time is never old
-    FilterKind("older", "c.used < ?", _bound("start"), "older:30d",
+    FilterKind("older", "c.last_active < ?", _bound("start"), "older:30d",
                N_("no activity for so long, or since a date; -older:7d: used since then"), ("idle",), _DATES,
                is_required=True, is_limit=True),
-    FilterKind("is", _STATES, _word, "is:live is:archived -is:rewound …",
+    FilterKind("is", _STATES, _words, "is:live is:archived -is:rewound …",
                N_("live open stale (open, silent for a week) ended empty "
                   "new (not read yet) waiting (for you) "
                   "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
                   "forgotten (compressed: the model has them no longer)"),
                ("state", "status", "type")),
-    FilterKind("has", _CONTENTS, _word, "has:image has:error has:code",
+    FilterKind("has", _CONTENTS, _words, "has:image has:error has:code",
                N_("also has:tool has:reasoning has:branch has:subagent"), ("contains",)),
     # an unknown number never matches
     FilterKind("cost", "c.tree_cost_usd {sign} ?", _number(parse_money), "cost>1",
@@ -312,7 +302,7 @@ FILTERS = (
     FilterKind("size", "c.size {sign} ?", _number(parse_bytes, "10M"), "size>10M",
                N_("bytes with their share of the search index, without subagents: they are measured first"),
                ("bytes",), sign=">", is_required=True),
-    FilterKind("include", _LEFT_OUT, _word, "include:archived include:stale",
+    FilterKind("include", _LEFT_OUT, _words, "include:archived include:stale",
                N_("a clean-up leaves out archived and open conversations; these go as well (also include:open)"),
                is_required=True, is_cleanup_only=True),
     FilterKind("free", EVERYTHING.sql, _goal, "free:50% free:2GB",
@@ -326,8 +316,6 @@ FILTER_KEYS = tuple(each.key for each in FILTERS if each.sign == ":")
 """Filters written `key:value`."""
 NUMBER_KEYS = tuple(each.key for each in FILTERS if each.sign != ":")
 """Filters written `key>value`, also with `<`, `>=`, `<=`, `=` and `:`."""
-FOREIGN_NAMES = {name: each.key for each in FILTERS for name in each.also_called}
-"""The filter for each name in other programs."""
 
 
 def help_lines(*, for_cleanup: bool = False) -> list[tuple[str, str]]:

@@ -3,9 +3,7 @@ are."""
 
 from __future__ import annotations
 
-import re
 import time
-from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -16,7 +14,7 @@ from ..messages.chat_message import Hit, HitOrder
 from ..messages.preview import with_names
 from ..messages.transcript import read_messages_of
 from ..progress import TellShare, never, quiet
-from ..sessions.catalog import Catalog, kept_with_catalog
+from ..sessions.catalog import UNREAD, Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
 from .coverage import read_coverage
@@ -29,6 +27,8 @@ from .terms import fold_composed
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
+_COUNTING = 20.0
+"""Seconds until a count ends with "at least"."""
 _CONTEXT_WIDTH = 200
 
 
@@ -47,7 +47,7 @@ class Found(NamedTuple):
 def find_hits(
     reader: Reader,
     query: Query | str,
-    catalog: Catalog | None = None,
+    catalog: Catalog = UNREAD,
     view: View = View.ALL,
     *,
     order: HitOrder = HitOrder.NEWEST,
@@ -103,7 +103,7 @@ def find_hits(
 def _titles(search: Search) -> list[Conversation]:
     """Return the conversations that are found by their names, the newest first."""
     query, (_rows, sessions, catalog) = search.query, search.scope
-    if catalog is None or not query.groups or query.in_reasoning or query.files:
+    if not query.groups or query.in_reasoning or query.files:
         return []
     roots = [root for root in titled(catalog, query) if sessions is None or root in sessions]
     return list(map(catalog.conversation, roots))
@@ -112,63 +112,36 @@ def _titles(search: Search) -> list[Conversation]:
 def titled(catalog: Catalog, query: Query) -> list[str]:
     """Return the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first."""
-    names = _names_of(catalog)
-    found: set[int] = set()
+    names = catalog.kept(_names_of)
+    found: dict[str, str] = {}
     for group in query.groups:
-        found |= set.intersection(*(names.having(fold_composed(each.text)) for each in group))
-    indexes = sorted(found)
+        left = names
+        for term in group:
+            word = fold_composed(term.text)
+            left = {root: name for root, name in left.items() if word in name}
+        found |= left
     for term in query.excluded:
-        indexes = [index for index in indexes if not term.first(names.name(index))]
-    return [names.roots[index] for index in indexes]
+        found = {root: name for root, name in found.items() if not term.first(name)}
+    return [root for root in names if root in found]
 
 
-_END = "\0"
-"""Ends a name."""
-
-
-class _Names:
-    """The folded titles and ids of all conversations, the newest first.
-
-    They are looked through as one text: a test of each takes longer than the search for hits where
-    there are many.
-    """
-
-    def __init__(self, catalog: Catalog) -> None:
-        self.roots = catalog.listed(View.ALL)
-        self._text = "".join(map(_name_of, catalog.select(View.ALL)))
-        self._ends = [end.end() for end in re.finditer(_END, self._text)]
-
-    def name(self, index: int) -> str:
-        """Return the name of a conversation."""
-        return self._text[self._ends[index - 1] if index else 0 : self._ends[index]]
-
-    def having(self, word: str) -> set[int]:
-        """Return the indexes of the names with a folded word in them."""
-        found: set[int] = set()
-        at = self._text.find(word)
-        while at >= 0:
-            index = bisect(self._ends, at)
-            found.add(index)
-            at = self._text.find(word, self._ends[index])
-        return found
-
-
-def _name_of(conversation: Conversation) -> str:
-    names = " ".join(f"{part.title or ''} {part.id}" for part in conversation.segments)
-    return fold_composed(names.replace(_END, " ")) + _END
-
-
-_names_of = kept_with_catalog(_Names)
+def _names_of(catalog: Catalog) -> dict[str, str]:
+    """Return the folded titles and ids of all conversations by root id, the newest first."""
+    names = {}
+    for each in catalog.select(View.ALL):
+        name = " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
+        names[each.root_id] = fold_composed(name)
+    return names
 
 
 def conversations_of(
-    reader: Reader, catalog: Catalog | None, hits: Sequence[Hit], now: float
+    reader: Reader, catalog: Catalog, hits: Sequence[Hit], now: float
 ) -> dict[str, Conversation]:
     """Return the conversations of hits by session id, with names; those that the catalog lacks are
     read."""
-    catalogs = [] if catalog is None else [catalog]
+    catalogs = [catalog]
     ids = dict.fromkeys(hit.session_id for hit in hits)
-    if unknown := [each for each in ids if catalog is None or each not in catalog.sessions]:
+    if unknown := [each for each in ids if each not in catalog.sessions]:
         catalogs.insert(0, read_neighbourhood(reader, unknown, now))
     found = {key: one.conversation(key) for key in ids for one in catalogs if key in one.sessions}
     return dict(zip(found, with_names(reader, list(found.values())), strict=True))
@@ -182,11 +155,10 @@ def count(
     now: float,
     *,
     stopped: Stopped = never,
-    seconds: float = 20.0,
 ) -> Total:
-    """Count all hits; after so many seconds the total is "at least"."""
+    """Count all hits; after twenty seconds the total is "at least"."""
     scope = make_scope(reader, query, now, catalog, view)
-    ends = until(stopped, seconds)
+    ends = until(stopped, _COUNTING)
     return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
 
 
@@ -194,16 +166,15 @@ class HitPage(NamedTuple):
     """The first hits of a search, with what a script asks for beside them."""
 
     answer: Answer
-    total: Total | None
-    """None where it is neither known nor quickly counted."""
+    total: Total
     conversations: Mapping[str, Conversation]
     """By session id."""
     contexts: list[list[tuple[int, str, str]]]
     """Of each hit: id, role and text of the messages around it, itself included; empty if not asked
     for."""
-    suggestions: tuple[Suggestion, ...] = ()
+    suggestions: tuple[Suggestion, ...]
     """Where nothing was found: wider queries that find something."""
-    uncovered: str = ""
+    uncovered: str
     """Where nothing was found: what the index lacks."""
 
 
@@ -227,17 +198,19 @@ def read_hit_page(
     scope = make_scope(reader, query, now, view=view)
     search = Search(reader, query, scope, order=order)
     answer = search.page(limit)
-    page = HitPage(
+    wider: tuple[Suggestion, ...] = ()
+    uncovered = ""
+    if not answer.hits:
+        wider = suggest(reader, query, scope.catalog, view, now, is_typed=False)
+        uncovered = read_coverage(reader).reason if query.groups else ""
+    return HitPage(
         answer,
         _total(search, answer),
         conversations_of(reader, scope.catalog, answer.hits, now),
         [read_context(reader, hit, context) if context else [] for hit in answer.hits],
+        wider,
+        uncovered,
     )
-    if answer.hits:
-        return page
-    wider = suggest(reader, query, scope.catalog, view, now, is_typed=False)
-    uncovered = read_coverage(reader).reason if query.groups else ""
-    return page._replace(suggestions=wider, uncovered=uncovered)
 
 
 _SHOWN = "session_id = :session AND NOT hidden AND state <> 'rewound'"
@@ -261,10 +234,8 @@ def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, s
     return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]
 
 
-def _total(search: Search, answer: Answer) -> Total | None:
-    """Return the number of hits where it is known or quickly counted."""
-    if answer.total is not None:
-        return Total(answer.total, False)
-    if not answer.more:
-        return Total(len(answer.hits), True)
-    return search.count() if search.counts_quickly and not answer.stopped else None
+def _total(search: Search, answer: Answer) -> Total:
+    """Return the number of hits where it is known or quickly counted, else of those at least."""
+    if answer.more and search.counts_quickly:
+        return search.count()
+    return Total(len(answer.hits), answer.total is None)

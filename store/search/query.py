@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..amounts import parse_when
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from ..wording import _
-from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter, FilterKind
+from .filters import BY_KEY, FILTER_KEYS, FILTERS, NUMBER_KEYS, Filter, FilterKind
 from .terms import Term, TermKind, plain_match
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def as_looked_for(query: Query, *, prefix_last: bool = False) -> Query:
     return replace(query, groups=tuple(groups))
 
 
-_MEANT = {**FOREIGN_NAMES, **{key: key for key in BY_KEY}}
+_MEANT = {name: each.key for each in FILTERS for name in (each.key, *each.also_called)}
 """The filter for each name that is known; a filter's own where it has another sign."""
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
 
@@ -271,20 +271,13 @@ def query_word(text: str) -> str:
 # What filters can be completed to
 
 
-class Vocabulary(NamedTuple):
-    """The values of filters that occur in a store, the most frequent first."""
-
-    sources: tuple[str, ...] = (
-        "cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server",
-    )  # fmt: skip
-    models: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
-    branches: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-
-
+Vocabulary = dict[str, tuple[str, ...]]
+"""The values that occur in a store, by the key of their filter, the most frequent first."""
+_SOURCES = (
+    "cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server",
+)  # fmt: skip
+USUAL: Vocabulary = {"source": _SOURCES}
+"""What is offered for a store that has none, or before it is read."""
 _RECENT = 5000
 """Messages whose tools are read."""
 _MOST = 40
@@ -296,15 +289,15 @@ def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
     sessions = catalog.sessions.values()
     sql = "SELECT tool_name FROM message_rows ORDER BY id DESC LIMIT ?"
     tools = reader.rows(sql, [_RECENT])
-    return Vocabulary(
-        sources=_frequent(each.source for each in sessions) or Vocabulary().sources,
-        models=_frequent((each.model or "").rpartition("/")[2] for each in sessions),
-        folders=_frequent(each.cwd for each in sessions),
-        tools=_frequent(sorted(first_texts(tools))),
-        branches=_frequent(each.git_branch for each in sessions),
-        ends=_frequent(each.end_reason for each in sessions),
-        tags=_frequent(tag for each in sessions for tag in each.tags),
-    )
+    return {
+        "source": _frequent(each.source for each in sessions) or _SOURCES,
+        "model": _frequent((each.model or "").rpartition("/")[2] for each in sessions),
+        "cwd": _frequent(each.cwd for each in sessions),
+        "tool": _frequent(sorted(first_texts(tools))),
+        "branch": _frequent(each.git_branch for each in sessions),
+        "ended": _frequent(each.end_reason for each in sessions),
+        "tag": _frequent(tag for each in sessions for tag in each.tags),
+    }
 
 
 def _frequent(values: Iterable[str | None]) -> tuple[str, ...]:
@@ -313,9 +306,8 @@ def _frequent(values: Iterable[str | None]) -> tuple[str, ...]:
 
 def values_of(kind: FilterKind, vocabulary: Vocabulary, now: float) -> Sequence[str]:
     """Return the values that a filter can be completed to."""
-    stored: Sequence[str] = getattr(vocabulary, kind.stored) if kind.stored else ()
     today = datetime.fromtimestamp(now)
-    templates = (*kind.known, *kind.choices, *stored)
+    templates = (*kind.known, *kind.choices, *vocabulary.get(kind.key, ()))
     values = [f"{today:{each}}" if "%Y" in each else each for each in templates]
     if kind.key == "after":  # nothing is later than what has not ended
         values = [each for each in values if parse_when(each, now).end <= now]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int, as_time
-from ..messages.chat_message import SPEAKERS, STATES, Hit, split_summary
+from ..messages.chat_message import STATES, Hit, split_summary
 from ..messages.decode import (
     SENTINEL,
     decode_content,
@@ -93,8 +93,6 @@ class StoredRow:
 
     def is_accepted(self, query: Query) -> bool:
         """Whether the row contains the terms of a query, and none that it excludes."""
-        if not (query.groups or query.excluded):
-            return True
         groups = query.groups or ((),)
         is_in = any(all(each.first(self._folded) for each in group) for group in groups)
         return is_in and not any(each.first(self._folded) for each in query.excluded)
@@ -239,12 +237,10 @@ class _Text(NamedTuple):
 
 def _readable_texts(row: StoredRow) -> Iterator[_Text]:
     """Yield what a person sees of a row."""
-    if row.role in SPEAKERS:
+    if row.role != "tool":
         summary, said = split_summary(row.spoken)
         yield _Text(said)
         yield _Text(summary, is_summary=True)
-    elif row.role != "tool":
-        yield _Text(row.spoken)
     elif len(row.stored) <= _MOST_READ:
         lead = _lead(row.tool_name) if row.tool_name else ""
         is_json = IS_JSON.match(row.content)

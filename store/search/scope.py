@@ -19,7 +19,7 @@ from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..notes.notes_file import read_marks, read_tags
-from ..sessions.catalog import Catalog, kept_with_catalog, read_catalog
+from ..sessions.catalog import UNREAD, Catalog, read_catalog
 from ..sessions.models import Conversation, View
 from ..sessions.relations import SHORT_SOURCES, is_stale
 from ..since.since import read_attention
@@ -31,7 +31,7 @@ from .terms import fold_composed
 
 _PLAIN = (
     "view", "kind", "status", "relation", "archived", "pinned", "hidden", "is_automation", "is_empty",
-    "branches", "subagents", "tree_cost_usd", "tool_call_count",
+    "branches", "subagents", "tree_cost_usd", "tool_call_count", "last_active",
 )  # fmt: skip
 """Columns of the table that are fields of a `Conversation`."""
 _TEXTS = ("title", "id", "model", "git_branch")
@@ -40,7 +40,7 @@ _COUNTED = ("messages", "size")
 """Columns that are counted or measured when a filter asks for them."""
 _LATER = ("users", "chats", "providers", "unread", "waiting", "tags")
 """Columns that are read from the store when a filter asks for them."""
-_OWN = ("root", "stale", "used", "tokens", "source", "folders", "ended")
+_OWN = ("root", "stale", "tokens", "source", "folders", "ended")
 """Columns that only this table has."""
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
@@ -49,11 +49,11 @@ _BATCH = 200
 class Conditions(NamedTuple):
     """The filters of a query as three conditions."""
 
-    rows: Condition = EVERYTHING
+    rows: Condition
     """On `message_rows m`."""
-    conversations: Condition = EVERYTHING
+    conversations: Condition
     """On `conversations c`."""
-    costly: Condition = EVERYTHING
+    costly: Condition
     """On their messages and bytes, which must be counted and measured first."""
 
     @property
@@ -101,7 +101,7 @@ class Scope(NamedTuple):
     """A condition on `message_rows m`."""
     sessions: frozenset[str] | None = None
     """Ids of the sessions they are in; None for all."""
-    catalog: Catalog | None = None
+    catalog: Catalog = UNREAD
     """Of the whole store if `sessions` are named, else as far as it was known."""
 
     def condition(self) -> Condition:
@@ -117,7 +117,7 @@ def make_scope(
     reader: Reader,
     query: Query,
     now: float,
-    catalog: Catalog | None = None,
+    catalog: Catalog = UNREAD,
     view: View = View.ALL,
 ) -> Scope:
     """Return the scope of a query in a view; `now` is in Unix seconds, for dates.
@@ -127,7 +127,7 @@ def make_scope(
     conditions = compile_filters(query, now, view)
     if not conditions.needs_catalog:
         return Scope(conditions.rows, None, catalog)
-    if catalog is None or not catalog.exact:
+    if not catalog.exact:
         catalog = read_catalog(reader, now)
     chosen = map(catalog.conversation, roots_in(reader, conditions, catalog))
     ids = frozenset(id for each in chosen for id in each.session_ids)
@@ -141,7 +141,7 @@ def roots_in(
 
     `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
     """
-    return table_of(catalog).roots(reader, catalog, conditions, known)
+    return catalog.kept(ConversationTable).roots(reader, catalog, conditions, known)
 
 
 class ConversationTable:
@@ -229,7 +229,6 @@ def _row(chat: Conversation, now: float) -> dict[str, object]:
     return row | {
         "root": chat.root_id,
         "stale": is_stale(chat, now),
-        "used": chat.root.started_at if chat.last_active is None else chat.last_active,
         "tokens": float(chat.tokens.total),
         "source": _lines([*sources, *map(SHORT_SOURCES.get, sources)]),
         "folders": _lines(_folder(each.cwd) for each in segments if each.cwd),
@@ -237,8 +236,6 @@ def _row(chat: Conversation, now: float) -> dict[str, object]:
     }
 
 
-table_of = kept_with_catalog(ConversationTable)
-"""Returns the table of a catalog."""
 _STORED = {
     "users": "SELECT id, user_id FROM session_rows",
     "chats": "SELECT id, chat_id, chat_type FROM session_rows",

@@ -76,21 +76,19 @@ def _term_starts(
     return list(known[key])
 
 
-def _escapes(
-    reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]], *, of_letters: bool
-) -> Sequence[str]:
-    """Return the escapes in some ranges, of letters or of signs, that words of the index begin
-    with."""
+def _escapes(reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]]) -> Sequence[str]:
+    """Return the escapes in some ranges that words of the index begin with."""
     return [
         start
         for low, beyond in ranges
         for start in _term_starts(reader, index, low, beyond, 5)
-        if _ESCAPE.fullmatch(start) and _letter(start).isalpha() is of_letters
+        if _ESCAPE.fullmatch(start)
     ]
 
 
-def _letter(escape: str) -> str:
-    return chr(int(escape[1:], 16))
+def _starts(reader: Reader, index: FtsIndex) -> Sequence[str]:
+    """Return what may stand before a word in JSON, as a part of it to the index; nothing first."""
+    return ["", *_LINES, *_escapes(reader, index, _SIGNS)]
 
 
 def _any(expressions: Iterable[str]) -> str:
@@ -105,19 +103,19 @@ def _phrase(words: Sequence[str], *, is_open: bool) -> str:
 def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have a word of a group after a line end, a tab
     or a sign in JSON, or a term in escapes, and the other words in any spelling."""
-    starts = [*_LINES, *_escapes(reader, index, _SIGNS, of_letters=False)]
+    starts = _starts(reader, index)
     joined: list[str] = []
     for each in group:
         if each.words:
-            joined += _in_escapes(each, ["", *starts])
-            joined += (_word(each, number, starts) for number in range(len(each.words)))
+            joined += _in_escapes(each, starts)
+            joined += (_word(each, number, starts[1:]) for number in range(len(each.words)))
     return " AND ".join(filter(None, [_any(joined), loose_match(reader, index, group)]))
 
 
 def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have the words of a group in any spelling and
     any order, prefixes aside; empty where there is nothing else."""
-    starts = ["", *_LINES, *_escapes(reader, index, _SIGNS, of_letters=False)]
+    starts = _starts(reader, index)
     parts = []
     for each in group:
         whole = len(each.words) - each.is_prefix
@@ -154,11 +152,11 @@ def _in_escapes(each: Term, starts: Iterable[str] = ()) -> Iterator[str]:
 def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that may have one of the substrings of a group in
     escapes; the others may stand elsewhere in the row. Empty where there are none."""
-    accents = _escapes(reader, index, _ACCENTED, of_letters=True)
+    accents = _escapes(reader, index, _ACCENTED)
     parts: list[str] = []
     for each in group:
         if not each.words:
-            within = [form for form in accents if fold(_letter(form)) in each.spelling]
+            within = [form for form in accents if fold(chr(int(form[1:], 16))) in each.spelling]
             parts += [*_in_escapes(each), *(_phrase([form], is_open=True) for form in within)]
     return _any(parts)
 

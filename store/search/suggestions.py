@@ -44,7 +44,7 @@ def asks_for_conversations(query: Query, conditions: Conditions | Scope) -> bool
 def count_matches(
     reader: Reader,
     query: Query,
-    catalog: Catalog | None,
+    catalog: Catalog,
     view: View,
     now: float,
     *,
@@ -54,7 +54,7 @@ def count_matches(
     """Count the hits, for at most a second; None if there are none. If the query stands in the search
     box and only narrows the list, its conversations are counted."""
     scope = make_scope(reader, query, now, catalog, view)
-    if is_typed and scope.catalog is not None and asks_for_conversations(query, scope):
+    if is_typed and asks_for_conversations(query, scope):
         number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
         found = Suggestion("", query.text, number, False, counts_conversations=True)
         return found if number else None
@@ -66,7 +66,7 @@ def count_matches(
 def suggest(
     reader: Reader,
     query: Query,
-    catalog: Catalog | None,
+    catalog: Catalog,
     view: View,
     now: float,
     *,

@@ -123,10 +123,8 @@ class Term:
     def spelling(self) -> str:
         """The folded text of a match."""
         folded = fold(self.composed)
-        if self.is_anywhere:
-            return folded if self.kind is TermKind.INSIDE else folded.strip() or folded
-        # From the first word to the last, as in FTS5.
-        return _OUTSIDE.sub("", folded) if self.is_phrase else folded
+        # A phrase goes from its first word to the last, as in FTS5.
+        return _OUTSIDE.sub("", folded) if self.is_phrase and not self.is_anywhere else folded
 
     @cached_property
     def words(self) -> tuple[str, ...]:

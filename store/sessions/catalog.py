@@ -8,7 +8,6 @@ from functools import partial
 from heapq import merge
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader, chunks
 from ..wording import _
@@ -112,8 +111,7 @@ class Catalog(ParentLinks):
         """Root ids of the conversations whose parent is a segment of one, by its root id; by None
         those at the top."""
         self._count_children()
-        self._lists: dict[View | None, list[str]] = {}
-        """Root ids by view, made when they are first asked for."""
+        self._kept: dict[object, Any] = {}
 
     def _alone(self, segments: tuple[Session, ...]) -> Conversation:
         """Build a conversation as if it had no children; nearly all have none."""
@@ -133,7 +131,7 @@ class Catalog(ParentLinks):
             last_active=active if active != FAR_PAST else None,
             note=note,
             tree_cost_usd=known_sum(segment.cost_usd for segment in segments),
-            parent_root_id=self.root_of(above) if above not in (None, root.id) else None,
+            parent_root_id=self.root_of(above) if above is not None else None,
         )
 
     def _count_children(self) -> None:
@@ -155,13 +153,16 @@ class Catalog(ParentLinks):
                 tree_cost_usd=known_sum(costs),
             )
 
+    def kept(self, make: Callable[[Catalog], _T]) -> _T:
+        """Return what a function makes of the catalog; made once."""
+        if make not in self._kept:
+            self._kept[make] = make(self)
+        found: _T = self._kept[make]
+        return found
+
     def root_of(self, session_id: str) -> str | None:
         """Return the root id of a session's conversation; None if there is no such session."""
         return self._root_ids.get(session_id, session_id) if session_id in self.sessions else None
-
-    def is_root(self, session_id: str) -> bool:
-        """Whether a session exists and is the first of its conversation."""
-        return session_id in self._conversations
 
     def conversation(self, session_id: str) -> Conversation:
         """Return the conversation that a session is a segment of.
@@ -198,13 +199,7 @@ class Catalog(ParentLinks):
     def listed(self, view: View | None) -> Sequence[str]:
         """Return the root ids of a view, the newest first by `rank`; for None, those that only
         `View.ALL` shows."""
-        if not self._lists:
-            lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
-            for conversation in sort_in_pieces(list(self.conversations()), rank, reverse=True):
-                for shown in (conversation.view, View.ALL):
-                    lists[shown].append(conversation.root_id)
-            self._lists = lists
-        return self._lists[view]
+        return self.kept(_lists)[view]
 
     def counts(self) -> dict[View, int]:
         """Return the number of conversations in each view."""
@@ -246,17 +241,17 @@ class Catalog(ParentLinks):
         return [self.conversation(root) for root in self.listed(view)]
 
 
-def kept_with_catalog(make: Callable[[Catalog], _T]) -> Callable[[Catalog], _T]:
-    """Return a function that makes something of a catalog once and keeps it as long as the catalog,
-    which it must not hold itself."""
-    made: WeakKeyDictionary[Catalog, _T] = WeakKeyDictionary()
+def _lists(catalog: Catalog) -> dict[View | None, list[str]]:
+    """Return the root ids of each view."""
+    lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
+    for conversation in sort_in_pieces(list(catalog.conversations()), rank, reverse=True):
+        for shown in (conversation.view, View.ALL):
+            lists[shown].append(conversation.root_id)
+    return lists
 
-    def made_of(catalog: Catalog) -> _T:
-        if (known := made.get(catalog)) is not None:
-            return known
-        return made.setdefault(catalog, make(catalog))  # another thread may have been faster
 
-    return made_of
+UNREAD = Catalog((), exact=False)
+"""That of a store whose sessions have not been read."""
 
 
 def read_catalog(reader: Reader, now: float) -> Catalog:
@@ -326,7 +321,7 @@ def why_protected(
         return SpareReason("leased", _("a turn or a compression is running in it"))
     # Hermes keys a turn lease by the topmost session over all parent links (0.20), branches and
     # subagents included.
-    root = catalog.top_conversation(conversation).root.id if busy else ""
+    root = catalog.top_conversation(conversation).root.id
     if root in busy:
         return SpareReason(
             "leased", _("a turn is running in its family (the lease names {root})", root=root)

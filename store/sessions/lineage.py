@@ -16,15 +16,12 @@ from .models import (
     Lineage,
     Node,
     Relation,
-    ResumeTarget,
     Session,
     known_sum,
     start_key,
 )
 from .relations import continuation_rank, is_reset, status
 
-_BOUNDS = {False: 32, True: 1001}
-"""The most sessions of a path, by whether it follows compressions."""
 _WALKS_ON = 17
 """First schema whose Hermes goes on from a session with messages to a newer child (0.18.0; 0.17
 stays)."""
@@ -53,9 +50,7 @@ def predict_resume(catalog: Catalog, session_id: str, schema_version: int | None
     The catalog must hold the descendants of the session. The schema version of the store implies
     that of Hermes; None means the newest.
     """
-    session = catalog.sessions.get(session_id)
-    if session is None:
-        return session_id
+    session = catalog.sessions[session_id]
     version = _CHAINS_END_AT_RESETS if schema_version is None else schema_version
     *_before, tip = _follow(catalog, session, version >= _CHAINS_END_AT_RESETS, is_chain=True)
     if version < _WALKS_ON and tip.has_messages:
@@ -72,7 +67,7 @@ def _follow(
     order = continuation_rank if is_chain else start_key
     seen: set[str] = set()
     session: Session | None = first
-    while session is not None and session.id not in seen and len(seen) < _BOUNDS[is_chain]:
+    while session is not None and session.id not in seen:
         yield session
         seen.add(session.id)
         children = [
@@ -87,11 +82,10 @@ def _follow(
         session = None if ends else max(children, key=order, default=None)
 
 
-def resume_target(conversation: Conversation) -> ResumeTarget:
-    """Return the tip of a conversation as the session to resume."""
+def resume_reason(conversation: Conversation) -> str:
+    """Return why its tip is the session to resume."""
     count = len(conversation.segments)
-    reason = ngettext("the only part", "newest of {count:,} parts", count, count=count)
-    return ResumeTarget(conversation.id, reason)
+    return ngettext("the only part", "newest of {count:,} parts", count, count=count)
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
@@ -107,20 +101,21 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     if session_id not in catalog.sessions:
         raise no_session(session_id)
     focus = catalog.conversation(session_id)
-    target = resume_target(focus)
-    predicted = predict_resume(catalog, target.id, reader.schema.version)
-    nodes = list(_nodes(catalog, catalog.top_conversation(focus), focus, now))
+    predicted = predict_resume(catalog, focus.id, reader.schema.version)
     counts = count_rows(reader, list(catalog.sessions))
-    untitled = [node.session for node in nodes if not node.session.title]
-    previews = read_previews(reader, {session.id: [session] for session in untitled})
-    for at, node in enumerate(nodes):
-        session = node.session
-        nothing = _("no text") if session.has_messages else _("no messages")
-        nodes[at] = node._replace(
-            shown_count=counts.get(session.id, 0),
-            name=session.title or previews.get(session.id) or nothing,
+    untitled = {key: [each] for key, each in catalog.sessions.items() if not each.title}
+    previews = read_previews(reader, untitled)
+    nothing = {True: _("no text"), False: _("no messages")}
+    nodes = [
+        node._replace(
+            shown_count=counts.get(node.session.id, 0),
+            name=node.session.title
+            or previews[node.session.id]
+            or nothing[node.session.has_messages],
         )
-    return Lineage(session_id, target, predicted, tuple(nodes))
+        for node in _nodes(catalog, catalog.top_conversation(focus), focus, now)
+    ]
+    return Lineage(session_id, focus.id, resume_reason(focus), predicted, tuple(nodes))
 
 
 def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:

@@ -324,21 +324,16 @@ class Node(NamedTuple):
     """Cost of this session, of those that continue it, and of all their subagents."""
 
 
-class ResumeTarget(NamedTuple):
-    """The session that a resume should open."""
-
-    id: str
-    reason: str
-
-
 class Lineage(NamedTuple):
     """The family tree around one session."""
 
     focus: str
-    resume: ResumeTarget
-    """The tip of the conversation of the focus."""
+    target: str
+    """Id of the session that a resume should open: the tip of the conversation of the focus."""
+    reason: str
+    """Why that one."""
     predicted: str
-    """Id of the session that `hermes --resume=<resume.id>` opens by its own rules (0.18)."""
+    """Id of the session that `hermes --resume=<target>` opens by its own rules (0.18)."""
     nodes: tuple[Node, ...]
     """Parents before children."""
 

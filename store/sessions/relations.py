@@ -171,9 +171,7 @@ def is_ended(segments: Sequence[Session]) -> bool:
 def idle_seconds(conversation: Conversation, now: float) -> float | None:
     """Return the seconds since the last activity of any segment; None if the store has no time for
     it."""
-    newest = conversation.last_active
-    moment = conversation.root.started_at if newest is None else newest
-    return None if moment is None else now - moment
+    return None if conversation.last_active is None else now - conversation.last_active
 
 
 def is_stale(conversation: Conversation, now: float) -> bool:
@@ -203,7 +201,7 @@ class ParentLinks:
         """By id."""
         self._children: dict[str, list[Session]] = {}
         for session in sessions.values():
-            if session.parent_id is not None and session.parent_id != session.id:
+            if session.parent_id is not None:
                 self._children.setdefault(session.parent_id, []).append(session)
         self._continuations: dict[str, Session] = {}
         """The best continuation of each compressed session, by the id of that session."""
@@ -212,10 +210,9 @@ class ParentLinks:
             candidates = [child for child in children if edge(child, parent) is Relation.CONTINUED]
             if candidates:
                 self._continuations[parent_id] = max(candidates, key=continuation_rank)
-        self.cycle_roots: frozenset[str] = frozenset()
         self.cycle_roots = frozenset(self._find_cycle_roots())
-        """One root for each cycle of parents (a damaged file), which no list would reach
-        otherwise."""
+        """The oldest session of each cycle of parents (a damaged file), which no list would reach
+        otherwise; one that is its own parent is a cycle, too."""
 
     def _find_cycle_roots(self) -> Iterator[str]:
         visited: set[str] = set()
@@ -228,15 +225,11 @@ class ParentLinks:
                 current = self.parent(current)
             if current is not None and current.id in path:
                 cycle = [self.sessions[key] for key in path[path.index(current.id) :]]
-                roots = [session for session in cycle if self.previous(session) is None]
-                yield min(roots or cycle, key=start_key).id
+                yield min(cycle, key=start_key).id
 
     def parent(self, session: Session) -> Session | None:
-        """Return the parent of a session; None if it does not exist or is the session itself."""
-        parent_id = session.parent_id
-        if parent_id is None or parent_id == session.id:
-            return None
-        return self.sessions.get(parent_id)
+        """Return the parent of a session; None if it does not exist."""
+        return None if session.parent_id is None else self.sessions.get(session.parent_id)
 
     def children_of(self, session_id: str) -> Sequence[Session]:
         """Return the sessions with this parent id, whether or not the parent exists."""
@@ -267,8 +260,6 @@ class ParentLinks:
         relation = edge(root, parent)
         if root.id in self.cycle_roots:
             return Relation.ORPHAN, _("its parents form a cycle")
-        if root.parent_id == root.id:
-            return relation, _("its parent is itself")
         if relation is Relation.CONTINUED and parent is not None:
             return self._stale_sibling(root, parent)
         if relation is Relation.ROOT and root.delegate_from == ORPHANED:

@@ -34,7 +34,7 @@ from ..wording import _
 from .models import Session
 from .relations import source_names
 
-_MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
+MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _MAX_MESSAGES = 20_000
 """If there are more new messages than this (an import), everything is read again."""
 _PORTION = 2_000
@@ -119,11 +119,11 @@ def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]
     """Decode a row of `_STATEMENT`; `busy` is from `read_busy`, `tags` from `tags_if_readable`."""
     _rowid, config, newest, newest_text, recorded, *stored = row
     decoded = [decode(value) for decode, value in zip(_DECODERS.values(), stored, strict=True)]
-    settings = as_mapping(config) if config is not None else {}
+    settings = as_mapping(config)
     times = map(as_time, (newest, newest_text, recorded))
     active = [at for at in times if at is not None]
     decoded.append(max(active, default=decoded[_STARTED]))
-    decoded += [as_text(settings.get(name)) for name in _MARKERS]
+    decoded += [as_text(settings.get(name)) for name in MARKERS]
     decoded += [decoded[0] in busy, newest is not None, tags.get(decoded[0], ())]
     return Session._make(decoded)
 
@@ -145,7 +145,7 @@ def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
     ids: set[str] = set()
     for table, column in reader.schema.leases:
         rows = reader.rows(f"SELECT {column} FROM {table} WHERE expires_at > ?", [moment])
-        ids.update(filter(None, first_texts(rows)))
+        ids.update(first_texts(rows))
     children = reader.rows_in(_WITHOUT_PARENT, sorted(ids))
     return frozenset(ids.union(first_texts(children)))
 

@@ -19,7 +19,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import HitOrder, Reading
-from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.catalog import UNREAD, Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.since import Attention
 from hermes_browse.store.wording import _
@@ -76,7 +76,7 @@ class Context(StoreScreen[object]):
 
     app = getters.app(Application)
 
-    catalog: var[Catalog] = var(Catalog((), 0.0, exact=False), init=False)
+    catalog: var[Catalog] = var(UNREAD, init=False)
     view: var[View] = var(View.CHATS, init=False)
     sort: var[Sort] = var(Sort.ACTIVITY, init=False)
     reverse: var[bool] = var(False, init=False)

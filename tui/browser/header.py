@@ -164,7 +164,7 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
     session."""
     count = len(lineage.nodes)
     label = ngettext("Lineage · 1 session", "Lineage · {count} sessions", count)
-    if lineage.predicted != lineage.resume.id:
+    if lineage.predicted != lineage.target:
         # The warning first: a narrow pane cuts the end.
         warning = _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
         return Content.assemble((f"  {warning}", "$warning"), (f" · {label}", "bold"))
@@ -172,7 +172,7 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
     cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
     compressed = ngettext("compressed once", "compressed {count:,} times", compactions)
     facts = formats.joined(
-        lineage.resume.reason if is_chain else "",
+        lineage.reason if is_chain else "",
         _("{cost} in all", cost=cost) if cost else "",
         compressed if compactions else "",
     )

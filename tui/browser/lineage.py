@@ -181,7 +181,7 @@ class LineageTree(ConversationList, inherit_bindings=False):
         self._unfolded = {key: self._unfolded.get(key, is_small) for key in self._above}
         key = self.row.key if stays and self.row is not None else ""
         if key not in self._above and family is not None:
-            key = session_key(family.lineage.resume.id)
+            key = session_key(family.lineage.target)
         above: str | None = key
         while above := self._above.get(above or ""):
             self._unfolded[above] = True

@@ -120,9 +120,9 @@ class PreflightCard(Card[bool]):
     def content(self) -> ComposeResult:
         plan, conversation = self._plan, self._plan.conversation
         yield styled(one_line(formats.name(conversation), 200), "bold")
-        reason = one_line(plan.target.reason)
+        reason = one_line(plan.reason)
         place = _("on {name}", name=plan.host) if plan.host else ""
-        yield styled(formats.joined(one_line(plan.target.id), reason, place), "dim")
+        yield styled(formats.joined(one_line(plan.target), reason, place), "dim")
         mark = ("! ", "$warning bold")
         warnings = [
             Static(Content.assemble(mark, printable(each.text)), classes="warning")

@@ -40,7 +40,7 @@ class LineageCommand(StoreCommand):
         lineage = store.lineage(store.resolve(self.given.id), self.now)
         compactions = () if self.given.json else read_compactions(store, lineage)
         document = fields(lineage, "focus", hermes_opens="predicted") | {
-            "resume": fields(lineage.resume, "id reason"),
+            "resume": fields(lineage, "reason", id="target"),
             "nodes": list(map(_node_json, lineage.nodes)),
         }
         self.give(document, _print_tree, entries_of(lineage, compactions), lineage)
@@ -67,7 +67,7 @@ def _print_tree(entries: Entries, lineage: Lineage) -> None:
 
 def warn_of_another(lineage: Lineage) -> None:
     """Print a note if Hermes would open another session than the one to resume."""
-    resume, other = lineage.resume.id, lineage.predicted
+    resume, other = lineage.target, lineage.predicted
     if other != resume:
         note(_("Careful: `hermes --resume={id}` would open {other}.", id=resume, other=other))
 
@@ -95,8 +95,8 @@ def _node_line(node: Node, lineage: Lineage) -> str:
     line = related(node.relation, facts)
     if node.note:
         line = _("{name} ({note})", name=line, note=node.note)
-    if session.id == lineage.resume.id:
-        line += "  " + _("← resumes here ({reason})", reason=lineage.resume.reason)
+    if session.id == lineage.target:
+        line += "  " + _("← resumes here ({reason})", reason=lineage.reason)
     return line
 
 

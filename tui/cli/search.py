@@ -185,7 +185,7 @@ def _in_order(answers: Answers[HitPage], order: str) -> list[_HitRow]:
 
 def _total(answers: Answers[HitPage]) -> Total:
     """Return how many hits there are in all stores."""
-    totals = [page.total or Total(len(page.answer.hits), True) for page in answers.values]
+    totals = [page.total for page in answers.values]
     return Total(sum(part.count for part in totals), any(part.at_least for part in totals))
 
 

@@ -124,7 +124,7 @@ def entries_of(lineage: Lineage, compactions: Iterable[Sequence[Compaction]]) ->
     for above, nodes in children_of(lineage.nodes).items():
         for node in nodes:
             session_id = node.session.id
-            entry_of_session = SessionEntry(node, session_id == lineage.resume.id)
+            entry_of_session = SessionEntry(node, session_id == lineage.target)
             entries[above] += [*before[session_id], entry_of_session, *after[session_id]]
     return dict(entries)
 

@@ -223,7 +223,7 @@ def test_lineage_and_resume_of_each(reader, catalog, path):
             assert error.sentence
             continue
         assert printed(plan.shell())
-        assert plan.argv[-1] == f"--resume={plan.target.id}"
+        assert plan.argv[-1] == f"--resume={plan.target}"
 
 
 def test_odd_ids_are_found_by_themselves(reader, catalog):

@@ -193,7 +193,7 @@ _ANSWER = """read -r l; printf '{"id": 1, "answer": '; head -c %d /dev/zero | tr
     ("call", "before", "count", "each", "after"),
     [
         ("system_prompt", '"😀', 15_900_000, "y", '"'),
-        ("vocabulary", '[["a"', 399_000, ',"éé"', "],[],[],[],[]]"),
+        ("vocabulary", '{"source":["a"', 399_000, ',"éé"', "]}"),
         ("facts", '{"a":[[]', 900_000, ",[]", "]}"),
         ("facts", '{"a":[[0.5', 1_900_000, ",0.5", "]]}"),
     ],

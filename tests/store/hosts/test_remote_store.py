@@ -72,7 +72,7 @@ def _answers(store):
         found = store.search(text, catalog, titles=8, now=NOW)
         yield replace(found.answer, elapsed_ms=0.0), found.titles, dict(found.conversations)
         query = parse(text, now=NOW)
-        yield store.count_hits(query, catalog, View.ALL, NOW, seconds=20.0).count
+        yield store.count_hits(query, catalog, View.ALL, NOW).count
         yield store.suggestions(query, catalog, View.CHATS, NOW)
         yield store.roots(query, catalog, View.ALL, NOW)
     for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):
@@ -159,6 +159,6 @@ def test_a_resume_brings_a_terminal_there(there):
         tip = catalog.conversation(catalog.order(View.CHATS)[0]).id
         plan = opened.resume_plan(tip, NOW)
     assert plan.argv[:2] == ("ssh", "-t") and plan.argv[-1].endswith(
-        f"resume --yes -- {plan.target.id}"
+        f"resume --yes -- {plan.target}"
     )
     assert plan.host == "vps"

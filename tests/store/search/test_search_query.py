@@ -14,7 +14,7 @@ from hermes_browse.store.search.filters import (
     Filter,
 )
 from hermes_browse.store.search.query import (
-    Vocabulary,
+    USUAL,
     as_looked_for,
     parse,
     unknown_filters,
@@ -226,7 +226,7 @@ def test_each_filter_knows_all_of_itself(kind):
     told = f"{kind.example} {kind.help}"
     assert [each for each in kind.known if each not in told] == []
     assert [each for each in kind.known if f"`{kind.key}:{each}`" not in GUIDE] == []
-    for value in values_of(kind, Vocabulary(), NOW):
+    for value in values_of(kind, USUAL, NOW):
         assert not parse(f"{kind.key}:{value}", now=NOW, for_cleanup=kind.is_cleanup_only).problems
     for name in kind.also_called:
         (problem,) = unknown_filters(parse(f"x {name}:y1"))

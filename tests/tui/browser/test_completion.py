@@ -3,13 +3,16 @@
 import pytest
 from browsing import NOW
 
-from hermes_browse.store.search.query import Vocabulary, parse, unknown_filters
+from hermes_browse.store.search.query import parse, unknown_filters
 from hermes_browse.tui.browser.search.box import Offer
 from hermes_browse.tui.browser.search.query_line import complete
 
-KNOWN = Vocabulary(
-    ("cli", "cron", "telegram"), ("claude-sonnet-4.6",), ("/home/a b",), ("terminal", "read_file")
-)
+KNOWN = {
+    "source": ("cli", "cron", "telegram"),
+    "model": ("claude-sonnet-4.6",),
+    "cwd": ("/home/a b",),
+    "tool": ("terminal", "read_file"),
+}
 
 
 @pytest.mark.parametrize(

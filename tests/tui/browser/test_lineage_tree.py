@@ -15,7 +15,7 @@ from textual.screen import Screen
 from trashing import gone_by_hand
 
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Lineage, ResumeTarget
+from hermes_browse.store.sessions.models import Lineage
 from hermes_browse.tui.browser.header import lineage_title
 from hermes_browse.tui.text.family import SessionEntry
 
@@ -144,7 +144,7 @@ async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(tmp_path, s
 
 def test_the_warning_of_the_title_comes_before_the_count():
     """A narrow pane cuts the end."""
-    target = ResumeTarget("20260721_202640_cba06b", "")
-    lineage = Lineage(target.id, target, "20260721_203640_aaaaaa", ())
+    target = "20260721_202640_cba06b"
+    lineage = Lineage(target, target, "", "20260721_203640_aaaaaa", ())
     title = lineage_title(lineage, 0).plain
     assert title.startswith("  Hermes would open 20260721_203640_aaaaaa instead · Lineage")

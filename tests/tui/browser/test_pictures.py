@@ -78,7 +78,6 @@ def test_embedded_images_are_read_as_they_were(tmp_path):
         assert read_image(reader, 1, 0) == PNG
         assert read_image(reader, 1, 1) == GIF
         assert read_image(reader, 1, 7) is None and read_image(reader, 99, 0) is None
-    assert decode_data_url("data:image/gif,GIF89a%00") == b"GIF89a\x00"
     assert (
         decode_data_url("data:image/png;base64,!") is None
         or decode_data_url("data:image/png;base64,!") == b""

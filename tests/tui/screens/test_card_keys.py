@@ -15,7 +15,6 @@ from hermes_browse.store.cleanup.sizes import FileSpace
 from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.messages.details import read_details
-from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
 from hermes_browse.tui.browser.edit.naming import RenameCard
@@ -33,8 +32,9 @@ from hermes_browse.tui.widgets.card import Card
 
 def _preflight(browser):
     conversation = browser.screen.catalog.select()[0]
-    target = ResumeTarget(conversation.id, "the tip")
-    plan = ResumePlan(("hermes",), {}, conversation, target, executable="/bin/hermes")
+    plan = ResumePlan(
+        ("hermes",), {}, conversation, conversation.id, "the tip", executable="/bin/hermes"
+    )
     with browser.app.store.reader() as reader:
         details = read_details(reader, conversation)
     return PreflightCard(plan, [], details, Memory(frozenset(), (), 0, False))

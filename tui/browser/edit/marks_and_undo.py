@@ -128,7 +128,7 @@ class MarksAndUndo:
             self._main.say(_("not all hits are counted: those that are shown are marked"))
             return
         roots = filter(None, map(catalog.root_of, results.total.sessions))
-        await self._add(map(catalog.conversation, filter(catalog.is_root, roots)), catalog)
+        await self._add(map(catalog.conversation, roots), catalog)
 
     async def _add(self, conversations: Iterable[Conversation], catalog: Catalog) -> None:
         """Mark conversations of a catalog, which are made on a thread, as there may be
@@ -142,9 +142,9 @@ class MarksAndUndo:
     async def renew_marks(self) -> None:
         """Keep what is marked as it is now; what is gone is marked again when it is there again."""
         main = self._main
-        marks, gone = main.marks, main.gone_marks
+        marks, gone, catalog = main.marks, main.gone_marks, main.catalog
         roots = [*marks, *gone]
-        there = map(main.catalog.conversation, filter(main.catalog.is_root, roots))
+        there = (catalog.conversation(root) for root in roots if catalog.root_of(root) == root)
         present = await main.call(partial(self._by_root, there))
         for root in roots:
             if root in present and (root in marks or root in gone):  # not unmarked meanwhile

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.search.filters import Filter, kinds_for
 from hermes_browse.store.search.query import (
+    USUAL,
     Query,
     Vocabulary,
     parse,
@@ -90,7 +91,7 @@ class QueryLine:
         """Which of these the box has; 0 while it has what was typed."""
         self._remark: str | None = None
         """Of a query that was not typed, while it is put into the box."""
-        self._vocabulary = Vocabulary()
+        self._vocabulary = USUAL
         self._vocabulary_of: Catalog | None = None
 
     def edited(self, text: str) -> Typed:

@@ -112,10 +112,10 @@ class SearchResults:
         hits = tuple(hit for hit in self.hits if hit.session_id not in gone)
         titles = tuple(filter(None, map(newer, self.titles)))
         lost = len(self.hits) - len(hits)
-        found, total = self.answer.total, self.total
+        total = self.total
         return replace(
             self,
-            answer=replace(self.answer, hits=hits, total=found and found - lost),
+            answer=replace(self.answer, hits=hits),
             titles=titles,
             title_count=self.title_count - (len(self.titles) - len(titles)),
             conversations=conversations,
@@ -206,8 +206,7 @@ class SearchResults:
         answer, total = self.answer, self.total
         if total is not None:
             return max(total.count, len(answer.hits)), total.at_least
-        is_open = answer.more and answer.total is None
-        return max(answer.total or 0, len(answer.hits)), is_open
+        return len(answer.hits), answer.more
 
     def _count(self) -> str:
         conversations = max(self.roots, _count_roots(self.conversations))

@@ -29,7 +29,7 @@ from hermes_browse.store.search.found import Found
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import Conditions, compile_filters
 from hermes_browse.store.search.suggestions import asks_for_conversations
-from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.catalog import UNREAD, Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
@@ -131,7 +131,6 @@ def find_words(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchRe
             return SearchResults(
                 answer, found.titles, found.title_count, conversations, order=order
             )
-        answer = replace(answer, total=earlier.answer.total)
         if not is_read_again:
             answer = replace(answer, hits=(*before, *answer.hits))
             conversations = earlier.conversations | conversations
@@ -157,8 +156,6 @@ def find_words(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchRe
     return results(found)
 
 
-_COUNTING = 20.0
-"""Seconds until a count ends with "at least"."""
 _BREATH = 0.001
 """Seconds to sleep between two batches of a count."""
 _WHERE = {
@@ -186,9 +183,7 @@ def count_hits(
     request = request.whole(store)
     query, catalog, now = request.query, request.catalog, request.now
     if results.goes_on and results.total is None:
-        total = store.count_hits(
-            query, catalog, request.view, now, stopped=is_cancelled, seconds=_COUNTING
-        )
+        total = store.count_hits(query, catalog, request.view, now, stopped=is_cancelled)
         roots = {catalog.root_of(each) or each for each in total.sessions}
         results = replace(results, total=total, roots=len(roots))
     if not results.hits and not results.titles and not results.answer.stopped:
@@ -228,12 +223,11 @@ def _suggest_profiles(
     suggestions: list[SuggestionRow] = []
     notes: list[str] = []
     others = [each for each in location.profiles() if each.path != location.path]
-    nothing = Catalog((), now, exact=False)
     for other in others:
         name = other.profile or ""
         try:
             with open_store(other) as store:
-                suggestion = store.count_matches(query, nothing, View.ALL, now, stopped=cancelled)
+                suggestion = store.count_matches(query, UNREAD, View.ALL, now, stopped=cancelled)
         except (StoreMissingError, StoreEmptyError):
             continue  # a profile that has not been used yet
         except QueryInterruptedError:

@@ -17,7 +17,7 @@ from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.search.query import EMPTY, Vocabulary
+from hermes_browse.store.search.query import EMPTY, USUAL
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -60,7 +60,7 @@ class RulesBox(QueryBox):
 
     def __init__(self, rules: str, hint: str, clock: Callable[[], float]) -> None:
         super().__init__(rules, placeholder=hint or _HINT, id="rules")
-        self._clock, self.vocabulary = clock, Vocabulary()
+        self._clock, self.vocabulary = clock, USUAL
         self.set_reactive(RulesBox.parsed, parse_line(rules, clock()))
 
     def on_mount(self) -> None:
