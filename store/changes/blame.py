@@ -29,7 +29,7 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Relation
 from .edited_file import Edit, TrackedFile, split
-from .replay import FILE_TOOLS, replay_uses
+from .replay import FILE_TOOLS, Files, replay_uses
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
@@ -76,9 +76,9 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     """
     path = posixpath.normpath(path)
     uses, catalog = _read_uses(reader, posixpath.basename(path), now)
-    files = {path: TrackedFile(path)}
+    files: Files = {}
     replay_uses(reader, files, uses, catalog.sessions)
-    file = files.get(path) or TrackedFile(path)
+    file = files.get(path, TrackedFile(path))
     _disown_copies(reader, file, uses, catalog)
 
     @cache
@@ -124,11 +124,10 @@ def _disown_copies(
     """Let lines belong to nobody that a message may have copied: it wrote the whole text, and they
     had been shown before."""
     writes = {edit for edit in file.edits if edit.tool.endswith("write_file")}
-    found = [catalog.of_session(edit.session_id) for edit in writes]
-    conversations = {each.root_id: each for each in found if each is not None}
+    roots = {catalog.conversation(edit.session_id).root_id for edit in writes}
     programs = [
         use
-        for use in read_tool_uses(reader, conversations.values())
+        for use in read_tool_uses(reader, map(catalog.conversation, roots))
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
     last = max((edit.message_id for edit in writes), default=0)

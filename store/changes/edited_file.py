@@ -54,13 +54,8 @@ SignedLine = tuple[str, Line]
 
 def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
     """Compare lines by their texts; yield those that stay as they were in the old version."""
-    old_texts, new_texts = [line.text for line in old], [line.text for line in new]
-    if set(old_texts).isdisjoint(new_texts):  # most are: a new file, a line with another text
-        yield from (("-", line) for line in old)
-        yield from (("+", line) for line in new)
-        return
-    changes = SequenceMatcher(None, old_texts, new_texts).get_opcodes()
-    for tag, start, end, new_start, new_end in changes:
+    texts = ([line.text for line in lines] for lines in (old, new))
+    for tag, start, end, new_start, new_end in SequenceMatcher(None, *texts).get_opcodes():
         sign = " " if tag == "equal" else "-"
         yield from ((sign, line) for line in old[start:end])
         if sign == "-":

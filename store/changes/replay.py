@@ -186,10 +186,8 @@ class _FileCall:
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        result, arguments = self.result, self.arguments
-        has_error = bool(result.get("error")) or result.get("success") is False
-        is_done = not (has_error if result else has_failed(text, None))
-        if not result:
+        arguments, is_done = self.arguments, not has_failed(text, None)
+        if not self.result:
             self.edit = self.edit._replace(ok=False)
             arguments = {"path": arguments.get("path")}
         # A patch of several files that failed may have changed some of them; its diff has those.
@@ -199,15 +197,13 @@ class _FileCall:
 
     def run_program(self) -> None:
         """Do the edits of a program that ended well and names them outright."""
-        made = self.result.get("tool_calls_made")
-        if not made or self.result.get("status") != "success":
-            return
-        edit = self.edit
         calls, _changes_no_other = read_program(str(self.arguments.get("code")))
-        for tool, arguments in calls if len(calls) == made else ():
-            if tool in EDITORS:
-                self.edit = edit._replace(tool=f"{edit.tool}: {tool}")
-                self._do(tool, arguments)
+        has_ended = self.result.get("status") == "success"
+        if has_ended and self.result.get("tool_calls_made") == len(calls):
+            for tool, arguments in calls:
+                if tool in EDITORS:
+                    self.edit = self.edit._replace(tool=f"execute_code: {tool}")
+                    self._do(tool, arguments)
 
     def _do(self, tool: str, arguments: Json) -> None:
         """Do an edit by its arguments."""
