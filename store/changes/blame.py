@@ -32,8 +32,6 @@ from .edited_file import Edit, TrackedFile, split
 from .replay import FILE_TOOLS, Files, replay_uses
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
-_PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
-"""Text that stands in stored JSON as it is."""
 _AHEAD = re.compile(r"^(?:[-+]|(?:[^:\s]+:)? *\d+[|:\t])")
 """What a diff, a numbered text or a search shows ahead of a line."""
 _PROMPTS = 800
@@ -95,7 +93,8 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     """Read the calls about files of a name, and the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
     ids = Search(reader, query, make_scope(reader, query, now)).count(0).sessions
-    naming = name if _PLAIN.fullmatch(name) else ""
+    escaped = json.dumps(name)[1:-1]
+    naming = name if name == escaped else ""
     sql = (
         "SELECT DISTINCT session_id FROM message_rows "
         "WHERE instr(tool_calls, ?) AND session_id IN ({keys})"
@@ -103,11 +102,12 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     session_ids = first_texts(reader.rows_in(sql, sorted(ids), [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
-    names = name, json.dumps(name)[1:-1]
     calls: defaultdict[str | None, set[tuple[str, str, str]]] = defaultdict(set)
     telling: list[ToolUse] = []
     for use in read_tool_uses(reader, conversations.values(), naming):
-        if use.name in ("terminal", *FILE_TOOLS) and any(each in use.arguments for each in names):
+        if use.name in ("terminal", *FILE_TOOLS) and (
+            name in use.arguments or escaped in use.arguments
+        ):
             conversation = catalog.conversation(use.session_id)
             call = use.call_id, use.name, use.arguments
             calls[conversation.root_id].add(call)

@@ -17,7 +17,6 @@ from ..files import read_regular
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation
-from ..text import text_of
 from ..wording import _
 from .commands import changed_names, program_names
 from .diffs import DiffLine, quoted, unified_diff
@@ -193,7 +192,7 @@ def diff_text(files: Iterable[FileChange]) -> str:
         for change in files
         for line in change.diff
     )
-    return text_of(text)  # JSON may hold lone surrogates
+    return text.encode("utf-8", "replace").decode("utf-8")  # JSON may hold lone surrogates
 
 
 def _commands(uses: Sequence[ToolUse]) -> Iterator[tuple[ShellCommand, set[str]]]:

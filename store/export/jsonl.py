@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
@@ -173,31 +172,26 @@ def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]
         NotFoundError: One, or a message, has been deleted meanwhile.
         StoreError: The store cannot be read.
     """
-    titles = _Titles()
+    titles: dict[str, int] = {}
     for exported in conversations:
         for segment in exported.conversation.segments:
             yield from _session(exported, segment.id, titles)
 
 
-class _Titles:
-    """The titles of a file, each once: Hermes imports none twice, and without their secrets two may
-    be the same."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-        self._numbers: Counter[str] = Counter()
-
-    def distinct(self, title: str) -> str:
-        """Return a title, with the next number if it is taken, as Hermes numbers them."""
-        base = _NUMBER.sub("", title)
-        while title in self._taken:
-            self._numbers[base] += 1
-            title = f"{base} #{self._numbers[base] + 1}"
-        self._taken.add(title)
-        return title
+def _distinct(title: str, taken: dict[str, int]) -> str:
+    """Return a title, with the next number if it is taken, as Hermes numbers them: it imports none
+    twice, and without their secrets two may be the same."""
+    base = _NUMBER.sub("", title)
+    while title in taken:
+        taken[base] = taken.get(base, 1) + 1
+        title = f"{base} #{taken[base]}"
+    taken[title] = 1
+    return title
 
 
-def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -> Iterator[str]:
+def _session(
+    exported: ExportedConversation, session_id: str, titles: dict[str, int]
+) -> Iterator[str]:
     export = exported.export
     store, redactor, counts = export.store, export.redactor, export.counts
     session = store.stored_session(session_id)
@@ -210,7 +204,7 @@ def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -
     tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
     values = session.values
     if redactor.active and isinstance(title := values.get("title"), str):
-        values = values | {"title": titles.distinct(redactor.text(title))}
+        values = values | {"title": _distinct(redactor.text(title), titles)}
     yield _row(values, redactor)[:-1] + tags + ', "messages": ['
     read = partial(read_all, session_id, lambda some: store.stored_messages(some).rows)
     separator = ""
