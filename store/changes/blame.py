@@ -17,17 +17,16 @@ from functools import cache
 from math import inf
 from typing import NamedTuple
 
-from ..connection.reader import Reader, chunks
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int, first_texts
 from ..connection.tool_results import json_at_start
 from ..messages.chat_message import ChatMessage
-from ..messages.transcript import read_messages_of
+from ..messages.transcript import branched_off, read_messages_of
 from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import make_scope
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Relation
 from .edited_file import Edit, TrackedFile, split
 from .replay import FILE_TOOLS, Files, replay_uses
 from .tool_uses import ToolUse, read_results, read_tool_uses
@@ -36,8 +35,6 @@ _AHEAD = re.compile(r"^(?:[-+]|(?:[^:\s]+:)? *\d+[|:\t])")
 """What a diff, a numbered text or a search shows ahead of a line."""
 _PROMPTS = 800
 """Messages of a user that are looked at, to find one that is no summary."""
-_AT_ONCE = 8
-"""Of them, that are read by one statement."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -101,21 +98,16 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     )
     session_ids = first_texts(reader.rows_in(sql, sorted(ids), [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
-    conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
-    calls: defaultdict[str | None, set[tuple[str, str, str]]] = defaultdict(set)
-    telling: list[ToolUse] = []
-    for use in read_tool_uses(reader, conversations.values(), naming):
-        if use.name in ("terminal", *FILE_TOOLS) and (
-            name in use.arguments or escaped in use.arguments
-        ):
-            conversation = catalog.conversation(use.session_id)
-            call = use.call_id, use.name, use.arguments
-            calls[conversation.root_id].add(call)
-            # A branch begins with a copy of the conversation that it left.
-            is_branch = conversation.relation is Relation.BRANCHED
-            if not (is_branch and call in calls[conversation.parent_root_id]):
-                telling.append(use)
-    return telling, catalog
+    roots = {catalog.root_of(id): catalog.of_session(id) for id in session_ids}
+    conversations = [each for each in roots.values() if each is not None]
+    copied = {id for each in conversations for id in branched_off(reader, catalog, each)}
+    uses = [
+        use
+        for use in read_tool_uses(reader, conversations, naming)
+        if use.name in ("terminal", *FILE_TOOLS) and use.message_id not in copied
+        if name in use.arguments or escaped in use.arguments
+    ]
+    return uses, catalog
 
 
 def _disown_copies(
@@ -205,9 +197,8 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
         f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
         f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
-    ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
-    for some in chunks(ids, _AT_ONCE):
-        for message in read_messages_of(reader, some):
+    for (id,) in reader.rows(sql, [session_id, message_id]):
+        for message in read_messages_of(reader, [as_int(id)]):
             if message.said and not message.is_hidden:
                 return message
     return None

@@ -29,8 +29,6 @@ class ToolUse(NamedTuple):
     """The message that has the result; None if none is stored."""
     ended_at: float | None = None
     """When the result was stored."""
-    call_id: str = ""
-    """As the model gave it; those of some models are only unique within a turn."""
 
     @property
     def seconds(self) -> float:
@@ -81,9 +79,7 @@ def _read_uses(reader: Reader, segments: Sequence[Session], naming: str) -> Iter
                 for call in decode_tool_calls(stored):
                     if call.id in waiting:
                         yield waiting[call.id]
-                    waiting[call.id] = ToolUse(
-                        id, segment.id, call.name, call.arguments, at, call_id=call.id
-                    )
+                    waiting[call.id] = ToolUse(id, segment.id, call.name, call.arguments, at)
         yield from waiting.values()
 
 
