@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from math import inf
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -127,20 +127,21 @@ def _disown_copies(
     for version in file.versions:
         for line in version.lines:
             edit = line.added_by
-            if edit in writes and shown_at[(line.text or "").strip()] < edit.message_id:
+            content = (line.text or "").strip()
+            if edit in writes and shown_at.get(content, edit.message_id) < edit.message_id:
                 line.added_by = None
 
 
-def _shown_at(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, float]:
+def _shown_at(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, int]:
     """Return for each line the message whose result was the first that showed it."""
     results = read_results(reader, uses)
-    shown_at: defaultdict[str, float] = defaultdict(lambda: inf)
-    for use in uses:
+    shown_at: dict[str, int] = {}
+    for use in sorted(uses, key=attrgetter("order")):
         text = results.get(use.result_id, "")
         for value in (text, *json_at_start(text).values()):
             for line in split(str(value)):
                 for content in (line.strip(), _AHEAD.sub("", line, count=1).strip()):
-                    shown_at[content] = min(shown_at[content], use.order[0])
+                    shown_at.setdefault(content, use.order[0])
     return shown_at
 
 

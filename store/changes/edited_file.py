@@ -181,7 +181,7 @@ class TrackedFile:
         """A diff was applied; without an edit it says what was seen."""
         if not self.last.patch(hunks, edit):
             self._begin_version()
-            self.is_unclear |= not self.last.patch(hunks, edit)
+            self.last.patch(hunks, edit)
 
     def miss(self) -> None:
         """It was looked for and not found."""

@@ -114,16 +114,16 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _text_after(before: str | None, tool: str, arguments: Json) -> str | None:
+def _text_after(before: str, tool: str, arguments: Json) -> str | None:
     """Return the text that an edit leaves, as far as its arguments say so: a `patch` replaces what
     stands there exactly once."""
     if tool == "write_file":
         content = arguments.get("content")
         return content if isinstance(content, str) else None
     old, new = (str(arguments.get(f"{key}_string") or "") for key in ("old", "new"))
-    count = before.count(old) if before and old else 0
+    count = before.count(old) if old else 0
     is_sure = count == 1 or (count > 0 and arguments.get("replace_all") is True)
-    return before.replace(old, new) if before and is_sure else None
+    return before.replace(old, new) if is_sure else None
 
 
 @dataclass
@@ -210,12 +210,13 @@ class _FileCall:
         path = arguments.get("path")
         for name in [path] if path else self.modified:
             file = self._edited(name)
-            text = _text_after(file.last.text(), tool, arguments)
+            text = _text_after(file.last.text() or "", tool, arguments)
             written = self.result.get("bytes_written")
-            with_returns = text.replace("\n", "\r\n") if text else text
-            if with_returns and written == _size(with_returns):
-                text = with_returns  # the tool keeps such line ends of a file (0.16)
-            file.is_certain &= written is None or written == _size(text or "")
+            if text is not None:
+                with_returns = text.replace("\n", "\r\n")
+                if written == _size(with_returns):
+                    text = with_returns  # the tool keeps such line ends of a file (0.16)
+                file.is_certain &= written in (None, _size(text))
             file.write(text, self.edit)
 
     def _edited(self, path: object, to: str = "") -> TrackedFile:
