@@ -7,7 +7,7 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import Advice, BrowseError, RefusedError
@@ -34,7 +34,7 @@ _STORE_FILE = re.compile(r"state\.db(?:-wal|-shm|-journal)?", re.IGNORECASE)
 EXTENSIONS = {Format.MARKDOWN: ".md", Format.JSONL: ".jsonl", Format.HTML: ".html"}
 
 
-_WRITERS: Mapping[Format, Callable[[Sequence[ExportedConversation]], Iterator[str]]] = {
+_WRITERS = {
     Format.MARKDOWN: markdown_pieces,
     Format.JSONL: jsonl_pieces,
     Format.HTML: html_pieces,

@@ -16,11 +16,9 @@ from ..wording import N_, _
 if TYPE_CHECKING:
     from .redact import Redactor  # start time: `show` redacts nothing
 
-_NAMES = {"user": N_("You"), "assistant": N_("Assistant"), "system": N_("System")}
-_STATES = {State.COMPACTED: N_("compacted"), State.REWOUND: N_("rewound")}
-_WEEKDAYS = (
-    N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"),
-)  # fmt: skip
+_NAMES = N_({"user": "You", "assistant": "Assistant", "system": "System"})
+_STATES = N_({State.COMPACTED: "compacted", State.REWOUND: "rewound"})
+_WEEKDAYS = N_(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
 
 
 class RenderedMessage(NamedTuple):

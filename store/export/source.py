@@ -209,14 +209,6 @@ class ExportedConversation:
                     raise session_gone(segment.id)
         return list(rows) if self.export.everything else said
 
-    def _count_not_live(self) -> None:
-        """Add the rows that are not for a reader to the counts of the export."""
-        self.export.counts.not_live.update(
-            State.REWOUND if row.state is State.REWOUND else HIDDEN
-            for row in self._outline.rows
-            if not (row.is_said or row.id in self._outline.copies)
-        )
-
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that
         changes.
@@ -228,7 +220,11 @@ class ExportedConversation:
         store, counts = self.export.store, self.export.counts
         ids = [row.id for row in self._exported_rows()]
         if self.export.part is None:
-            self._count_not_live()
+            counts.not_live.update(
+                State.REWOUND if row.state is State.REWOUND else HIDDEN
+                for row in self._outline.rows
+                if not (row.is_said or row.id in self._outline.copies)
+            )
         counts.sessions += len(self.conversation.segments)
         day: date | None = None
         session = self.conversation.root_id

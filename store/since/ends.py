@@ -55,12 +55,6 @@ def _is_answer(row: ChatMessage) -> bool:
     return row.role == "assistant" and row.state is State.LIVE and not row.tool_calls
 
 
-def _wanted_approval(row: ChatMessage) -> str | None:
-    """Return the command that waits for the user's approval; None for any other row (0.19)."""
-    result = json_at_start(row.text) if row.role == "tool" else {}
-    return text_of(result.get("command")) if asks_for_approval(result) else None
-
-
 def _columns(text: str) -> str:
     """Return the columns of a row, with a piece of its text and without what is long and not looked
     at."""
@@ -164,8 +158,10 @@ def _asked(session_id: str, turn: Turn) -> SinceFact | None:
             last = turn[-1]
             return SinceFact(session_id, last.id, last.timestamp, _("asks: “{text}”", text=asked))
     for last in _results(turn)[-1:]:
-        if (wanted := _wanted_approval(last)) is not None:
-            why = _("wants approval: {text}", text=one_line(wanted, _SHOWN))
+        result = json_at_start(last.text)
+        if asks_for_approval(result):
+            wanted = one_line(text_of(result.get("command")), _SHOWN)
+            why = _("wants approval: {text}", text=wanted)
             return SinceFact(session_id, last.id, last.timestamp, why)
     return None
 

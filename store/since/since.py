@@ -255,10 +255,9 @@ def _listed(catalog: Catalog, session_id: str) -> str | None:
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     """Return the newest id of each session with messages behind a floor; only what was written
     since the last call is read."""
-    known: Mapping[str, int] = {}
-    if _NEWEST in reader.of_file.others:
-        floor_before, known = reader.of_file.others[_NEWEST]
-        known = known if floor_before == floor else {}
+    floor_before, known = reader.of_file.others.get(_NEWEST, (floor, {}))
+    if floor_before != floor:
+        known = {}
     rows = reader.rows(
         "SELECT session_id, max(id) FROM messages NOT INDEXED WHERE id > ? GROUP BY session_id",
         [max(known.values(), default=floor)],
