@@ -54,8 +54,9 @@ SignedLine = tuple[str, Line]
 
 def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
     """Compare lines by their texts; yield those that stay as they were in the old version."""
-    texts = ([line.text for line in lines] for lines in (old, new))
-    for tag, start, end, new_start, new_end in SequenceMatcher(None, *texts).get_opcodes():
+    old_texts, new_texts = [line.text for line in old], [line.text for line in new]
+    changes = SequenceMatcher(None, old_texts, new_texts).get_opcodes()
+    for tag, start, end, new_start, new_end in changes:
         sign = " " if tag == "equal" else "-"
         yield from ((sign, line) for line in old[start:end])
         if sign == "-":
