@@ -15,7 +15,6 @@ with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,7 +22,7 @@ from functools import partial
 from ..call import read_in_portions
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
-from ..connection.stored_values import as_flag, as_int
+from ..connection.stored_values import as_flag, as_int, safe_json
 from ..messages.chat_message import STATES, State
 from ..messages.decode import SENTINEL
 from ..notes.notes_file import tags_if_readable
@@ -57,17 +56,6 @@ _CALL_IDS = ("id", "call_id", "response_item_id")
 """What the results of a tool call refer to, and so do not change either."""
 _NUMBER = re.compile(r" #\d{1,9}$")
 """Behind a title that has been there before."""
-
-# Legal in JSON, but terminals act on some, and programs that split lines at every line end of
-# Unicode at others.
-_AWKWARD = re.compile(
-    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
-)
-
-
-def _dumps(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return _AWKWARD.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def _stored_rows(
@@ -118,11 +106,9 @@ def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:
     """
     if name in _DECODED and value is not None:
         return _decoded(name, str(value), redactor)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if not isinstance(value, str) or name in _REFERENCES:
+    if isinstance(value, str) and name in _REFERENCES:
         return value
-    return redactor.json_text(value) if value[:1] in ("{", "[") else redactor.text(value)
+    return redactor.value(value)
 
 
 def _decoded(name: str, text: str, redactor: Redactor) -> object:
@@ -155,14 +141,14 @@ def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:
     """Return the JSON of a row."""
     kept = {name: value for name, value in row.items() if name != _SUMMARY or as_flag(value)}
     try:
-        return _dumps(
+        return safe_json(
             {
                 name: name == _SUMMARY or _exported(name, value, redactor)
                 for name, value in kept.items()
             }
         )
     except RecursionError:  # JSON may be decoded at a depth at which it cannot be encoded
-        return _dumps({name: redactor.optional(as_text(value)) for name, value in kept.items()})
+        return safe_json({name: redactor.optional(as_text(value)) for name, value in kept.items()})
 
 
 def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]:
@@ -201,7 +187,7 @@ def _session(
     counts.not_live.update(state for _id, state in states if state is not State.LIVE)
     ids = [key for key, state in states if export.everything or state is State.LIVE]
     counts.sessions += 1
-    tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
+    tags = f', "tags": {safe_json(session.tags)}' if session.tags else ""
     values = session.values
     if redactor.active and isinstance(title := values.get("title"), str):
         values = values | {"title": _distinct(redactor.text(title), titles)}
