@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from ..amounts import local_time
 from ..call import read_in_portions
 from ..errors import NotFoundError
 from ..messages.chat_message import (
@@ -28,7 +29,7 @@ from ..messages.transcript import Outline
 from ..sessions.models import Conversation, Session
 from ..text import one_line
 from ..wording import _
-from .rendered import RenderedMessage, local_time, rendered
+from .rendered import RenderedMessage, rendered
 
 if TYPE_CHECKING:
     from .redact import Redactor  # start time: `show` redacts nothing

@@ -169,13 +169,13 @@ def _asked(session_id: str, turn: Turn) -> SinceFact | None:
 def _said(session_id: str, row: ChatMessage, *, is_armed: bool) -> SinceFact | None:
     """Return what the last words mean: a question, or a promise that nothing keeps."""
     end = row.text.rstrip().rpartition("\n")[2]
+    promise = _PROMISE.search(end)
     if _QUESTION.search(end):
         why = _("ends with a question: “{text}”", text=one_line(end, _SHOWN))
-        return SinceFact(session_id, row.id, row.timestamp, why, certain=False)
-    promise = _PROMISE.search(end)
-    if promise is None or is_armed:
+    elif promise is not None and not is_armed:
+        why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
+    else:
         return None
-    why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
     return SinceFact(session_id, row.id, row.timestamp, why, certain=False)
 
 
