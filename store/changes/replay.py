@@ -177,12 +177,11 @@ class _FileCall:
         if str(error).startswith(_NOT_FOUND):
             file.miss()
         elif isinstance(content, str) and not error:
-            text = _LINE_NUMBER.sub("", content)
-            unseen = self.result.get("file_size") != _size(text)
-            if unseen or _UNLIKE.search(text):
-                file.is_certain &= self.result.get("file_size") != _size(text) + _MARK
-            else:
+            text, size = _LINE_NUMBER.sub("", content), self.result.get("file_size")
+            if size == _size(text) and not _UNLIKE.search(text):
                 file.patch([whole(text)])
+            elif size == _size(text) + _MARK:
+                file.is_certain = False
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""

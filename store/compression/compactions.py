@@ -282,7 +282,9 @@ def _carried(
     for row in (*head, *tail):
         original = candidates.get(row.id)
         is_changed = texts.get(row.id) != texts.get(original or 0)
-        if is_changed and not row.may_be_shortened:
+        # Compression reduces old tool results to a line, cuts arguments, and replaces images by a
+        # word (0.16 to 0.19).
+        if is_changed and not (row.call or row.is_multimodal):
             original = None
         yield Carried(row.id, original, row in head, is_changed and original is not None)
 

@@ -117,7 +117,7 @@ def _decoded(name: str, text: str, redactor: Redactor) -> object:
     if name == "tool_calls" and not text:
         return text
     try:
-        loaded = json.loads(text.removeprefix(SENTINEL) if name == "content" else text)
+        loaded = json.loads(text.removeprefix(SENTINEL))
         if name == "display_metadata" and not isinstance(loaded, dict):
             return redactor.json_text(text)
         if name == "tool_calls" and isinstance(loaded, list):
