@@ -224,13 +224,13 @@ def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterato
     for tip in (conversation.tip for conversation in conversations):
         turn = read_turn(reader, tip.id)
         message_id, at = (turn[-1].id, turn[-1].timestamp) if turn else (None, tip.last_active)
-        certain = ""
         if tip.id in handoffs:
             error = one_line(handoffs[tip.id], _SHOWN)
             certain = _("the handover failed: {reason}", reason=error)
         elif is_error(tip.end_reason):
             certain = _("it was ended by: {reason}", reason=one_line(tip.end_reason or "", 60))
-        certain = certain or _by_answers(turn)
+        else:
+            certain = _by_answers(turn)
         why = certain or _by_tools(turn)
         if why:
             yield SinceFact(tip.id, message_id, at, why, bool(certain))
