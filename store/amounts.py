@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from math import nan
 from typing import NamedTuple
 
-from .wording import _, ngettext
+from .wording import N_, _, ngettext
 
 MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0
 """Seconds."""
@@ -25,6 +25,8 @@ _PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _YEAR_AND_MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
+WEEKDAYS = N_(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
+"""To be translated through `_`."""
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MAX_SECONDS = 1e11  # three thousand years
 
@@ -142,6 +144,16 @@ def _day(day: date) -> When:
 
 def _span(first: date, beyond: date) -> When:
     return When(begin_of(first), begin_of(beyond))
+
+
+def local_time(moment: float | None) -> datetime | None:
+    """Return the local time of Unix seconds; None if it is not known or no date."""
+    if moment is None:
+        return None
+    try:
+        return datetime.fromtimestamp(moment)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def begin_of(day: date) -> float:

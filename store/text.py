@@ -93,12 +93,16 @@ def one_line(text: str, limit: int = 0) -> str:
         text = text[: limit * 8]
     line = printable(" ".join(text.split()))
     if limit and len(line) > limit:
-        line = line[: limit - 1].rstrip()
-        # Do not cut through a joined or combined character.
-        while line and (line[-1] in "\u200d\ufe0f" or unicodedata.combining(line[-1])):
-            line = line[:-1]
-        return line + "…"
+        return without_parts(line[: limit - 1].rstrip()) + "…"
     return line
+
+
+def without_parts(text: str) -> str:
+    """Return a text that was cut, without what may be a part of a joined or combined character at
+    its end."""
+    while text and (text[-1] in "\u200d\ufe0f" or unicodedata.combining(text[-1])):
+        text = text[:-1]
+    return text
 
 
 def longest_run(text: str) -> int:

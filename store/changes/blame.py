@@ -14,32 +14,27 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from math import inf
+from operator import attrgetter
 from typing import NamedTuple
 
-from ..connection.reader import Reader, chunks
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int, first_texts
 from ..connection.tool_results import json_at_start
 from ..messages.chat_message import ChatMessage
-from ..messages.transcript import read_messages_of
+from ..messages.transcript import branched_off, read_messages_of
 from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import make_scope
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Relation
 from .edited_file import Edit, TrackedFile, split
-from .replay import FILE_TOOLS, replay_uses
+from .replay import FILE_TOOLS, Files, replay_uses
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
-_PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
-"""Text that stands in stored JSON as it is."""
 _AHEAD = re.compile(r"^(?:[-+]|(?:[^:\s]+:)? *\d+[|:\t])")
 """What a diff, a numbered text or a search shows ahead of a line."""
 _PROMPTS = 800
 """Messages of a user that are looked at, to find one that is no summary."""
-_AT_ONCE = 8
-"""Of them, that are read by one statement."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -76,9 +71,9 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     """
     path = posixpath.normpath(path)
     uses, catalog = _read_uses(reader, posixpath.basename(path), now)
-    files = {path: TrackedFile(path)}
+    files: Files = {}
     replay_uses(reader, files, uses, catalog.sessions)
-    file = files.get(path) or TrackedFile(path)
+    file = files.get(path, TrackedFile(path))
     _disown_copies(reader, file, uses, catalog)
 
     @cache
@@ -95,27 +90,24 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     """Read the calls about files of a name, and the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
     ids = Search(reader, query, make_scope(reader, query, now)).count(0).sessions
-    naming = name if _PLAIN.fullmatch(name) else ""
+    escaped = json.dumps(name)[1:-1]
+    naming = name if name == escaped else ""
     sql = (
         "SELECT DISTINCT session_id FROM message_rows "
         "WHERE instr(tool_calls, ?) AND session_id IN ({keys})"
     )
     session_ids = first_texts(reader.rows_in(sql, sorted(ids), [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
-    conversations = {each.root_id: each for each in map(catalog.of_session, session_ids) if each}
-    names = name, json.dumps(name)[1:-1]
-    calls: defaultdict[str | None, set[tuple[str, str, str]]] = defaultdict(set)
-    telling: list[ToolUse] = []
-    for use in read_tool_uses(reader, conversations.values(), naming):
-        if use.name in ("terminal", *FILE_TOOLS) and any(each in use.arguments for each in names):
-            conversation = catalog.conversation(use.session_id)
-            call = use.call_id, use.name, use.arguments
-            calls[conversation.root_id].add(call)
-            # A branch begins with a copy of the conversation that it left.
-            is_branch = conversation.relation is Relation.BRANCHED
-            if not (is_branch and call in calls[conversation.parent_root_id]):
-                telling.append(use)
-    return telling, catalog
+    roots = {catalog.root_of(id): catalog.of_session(id) for id in session_ids}
+    conversations = [each for each in roots.values() if each is not None]
+    copied = {id for each in conversations for id in branched_off(reader, catalog, each)}
+    uses = [
+        use
+        for use in read_tool_uses(reader, conversations, naming)
+        if use.name in ("terminal", *FILE_TOOLS) and use.message_id not in copied
+        if name in use.arguments or escaped in use.arguments
+    ]
+    return uses, catalog
 
 
 def _disown_copies(
@@ -124,11 +116,10 @@ def _disown_copies(
     """Let lines belong to nobody that a message may have copied: it wrote the whole text, and they
     had been shown before."""
     writes = {edit for edit in file.edits if edit.tool.endswith("write_file")}
-    found = [catalog.of_session(edit.session_id) for edit in writes]
-    conversations = {each.root_id: each for each in found if each is not None}
+    roots = {catalog.conversation(edit.session_id).root_id for edit in writes}
     programs = [
         use
-        for use in read_tool_uses(reader, conversations.values())
+        for use in read_tool_uses(reader, map(catalog.conversation, roots))
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
     last = max((edit.message_id for edit in writes), default=0)
@@ -136,20 +127,21 @@ def _disown_copies(
     for version in file.versions:
         for line in version.lines:
             edit = line.added_by
-            if edit in writes and shown_at[(line.text or "").strip()] < edit.message_id:
+            content = (line.text or "").strip()
+            if edit in writes and shown_at.get(content, edit.message_id) < edit.message_id:
                 line.added_by = None
 
 
-def _shown_at(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, float]:
+def _shown_at(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, int]:
     """Return for each line the message whose result was the first that showed it."""
     results = read_results(reader, uses)
-    shown_at: defaultdict[str, float] = defaultdict(lambda: inf)
-    for use in uses:
+    shown_at: dict[str, int] = {}
+    for use in sorted(uses, key=attrgetter("order")):
         text = results.get(use.result_id, "")
         for value in (text, *json_at_start(text).values()):
             for line in split(str(value)):
                 for content in (line.strip(), _AHEAD.sub("", line, count=1).strip()):
-                    shown_at[content] = min(shown_at[content], use.order[0])
+                    shown_at.setdefault(content, use.order[0])
     return shown_at
 
 
@@ -206,9 +198,8 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
         f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
         f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
-    ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
-    for some in chunks(ids, _AT_ONCE):
-        for message in read_messages_of(reader, some):
+    for (id,) in reader.rows(sql, [session_id, message_id]):
+        for message in read_messages_of(reader, [as_int(id)]):
             if message.said and not message.is_hidden:
                 return message
     return None

@@ -143,9 +143,9 @@ def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
     """Read what a program of `execute_code` does to files.
 
     Returns:
-        All its calls of Hermes' tools in order, by name, with their arguments: none if one stands in
-        a loop, a function or a condition, or edits with arguments that are computed. And whether it
-        surely changes no file by other means.
+        Its calls of Hermes' tools in order, by name, with their arguments, but for those in a loop,
+        a function or a condition, and edits with arguments that are computed. And whether it surely
+        changes no file by other means.
     """
     try:
         tree = ast.parse(code, _STORED)
@@ -162,11 +162,9 @@ def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
             case ast.ImportFrom():
                 imported.append(node.module or "")
     calls = list(_fixed_calls(tree))
-    if len(calls) != sum(name in _TOOLS for name in called):
-        calls = []
-    known = sum(name in _EDITS and "path" in arguments for name, arguments in calls)
     only_known = (
-        known == sum(name in _EDITS for name in called)
+        len(calls) == sum(name in _TOOLS for name in called)
+        and all("path" in arguments for name, arguments in calls if name in _EDITS)
         and all(map(_HARMLESS.fullmatch, called))
         and _MODULES.issuperset(name.partition(".")[0] for name in imported)
     )
@@ -191,7 +189,7 @@ def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
     """Yield the calls of tools at the top of a program whose edits have fixed arguments."""
     values: Json = {}
     for statement in tree.body:
-        if not isinstance(statement, ast.Expr | ast.Assign | ast.Import | ast.ImportFrom):
+        if not isinstance(statement, ast.Expr | ast.Assign):
             values = {}  # any name may have another value now
             continue
         for node in ast.walk(statement):

@@ -171,17 +171,13 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
         hunk = lines[start:end]
         (old, new), (removed, added) = _counts(signs[:start]), _counts(signs[start:end])
         ranges = f"-{old + (removed > 0)},{removed} +{new + (added > 0)},{added}"
-        message_ids = [_message_behind(*each) for each in hunk]
-        message_id = next(filter(None, message_ids), None)
+        edits = [line.added_by or line.removed_by if sign != " " else None for sign, line in hunk]
+        message_id = next((edit.message_id for edit in edits if edit is not None), None)
         yield DiffLine(f"@@ {ranges} @@\n", message_id)
-        for (sign, line), own_id in zip(hunk, message_ids, strict=True):
-            message_id = own_id or message_id
+        for (sign, line), edit in zip(hunk, edits, strict=True):
+            if edit is not None:
+                message_id = edit.message_id
             text, line_end, _rest = f"{sign}{line.text}".partition("\n")
             yield DiffLine(f"{text}\n", message_id, sign != " ")
             if not line_end:
                 yield DiffLine("\\ No newline at end of file\n", message_id)
-
-
-def _message_behind(sign: str, line: Line) -> int | None:
-    edit = line.added_by or line.removed_by
-    return edit.message_id if edit is not None and sign != " " else None

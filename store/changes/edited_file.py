@@ -55,10 +55,6 @@ SignedLine = tuple[str, Line]
 def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
     """Compare lines by their texts; yield those that stay as they were in the old version."""
     old_texts, new_texts = [line.text for line in old], [line.text for line in new]
-    if set(old_texts).isdisjoint(new_texts):  # most are: a new file, a line with another text
-        yield from (("-", line) for line in old)
-        yield from (("+", line) for line in new)
-        return
     changes = SequenceMatcher(None, old_texts, new_texts).get_opcodes()
     for tag, start, end, new_start, new_end in changes:
         sign = " " if tag == "equal" else "-"
@@ -186,7 +182,7 @@ class TrackedFile:
         """A diff was applied; without an edit it says what was seen."""
         if not self.last.patch(hunks, edit):
             self._begin_version()
-            self.is_unclear |= not self.last.patch(hunks, edit)
+            self.last.patch(hunks, edit)
 
     def miss(self) -> None:
         """It was looked for and not found."""

@@ -114,16 +114,16 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _text_after(before: str | None, tool: str, arguments: Json) -> str | None:
+def _text_after(before: str, tool: str, arguments: Json) -> str | None:
     """Return the text that an edit leaves, as far as its arguments say so: a `patch` replaces what
     stands there exactly once."""
     if tool == "write_file":
         content = arguments.get("content")
         return content if isinstance(content, str) else None
     old, new = (str(arguments.get(f"{key}_string") or "") for key in ("old", "new"))
-    count = before.count(old) if before and old else 0
+    count = before.count(old) if old else 0
     is_sure = count == 1 or (count > 0 and arguments.get("replace_all") is True)
-    return before.replace(old, new) if before and is_sure else None
+    return before.replace(old, new) if is_sure else None
 
 
 @dataclass
@@ -177,19 +177,16 @@ class _FileCall:
         if str(error).startswith(_NOT_FOUND):
             file.miss()
         elif isinstance(content, str) and not error:
-            text = _LINE_NUMBER.sub("", content)
-            unseen = self.result.get("file_size") != _size(text)
-            if unseen or _UNLIKE.search(text):
-                file.is_certain &= self.result.get("file_size") != _size(text) + _MARK
-            else:
+            text, size = _LINE_NUMBER.sub("", content), self.result.get("file_size")
+            if size == _size(text) and not _UNLIKE.search(text):
                 file.patch([whole(text)])
+            elif size == _size(text) + _MARK:
+                file.is_certain = False
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        result, arguments = self.result, self.arguments
-        has_error = bool(result.get("error")) or result.get("success") is False
-        is_done = not (has_error if result else has_failed(text, None))
-        if not result:
+        arguments, is_done = self.arguments, not has_failed(text, None)
+        if not self.result:
             self.edit = self.edit._replace(ok=False)
             arguments = {"path": arguments.get("path")}
         # A patch of several files that failed may have changed some of them; its diff has those.
@@ -199,27 +196,26 @@ class _FileCall:
 
     def run_program(self) -> None:
         """Do the edits of a program that ended well and names them outright."""
-        made = self.result.get("tool_calls_made")
-        if not made or self.result.get("status") != "success":
-            return
-        edit = self.edit
         calls, _changes_no_other = read_program(str(self.arguments.get("code")))
-        for tool, arguments in calls if len(calls) == made else ():
-            if tool in EDITORS:
-                self.edit = edit._replace(tool=f"{edit.tool}: {tool}")
-                self._do(tool, arguments)
+        has_ended = self.result.get("status") == "success"
+        if has_ended and self.result.get("tool_calls_made") == len(calls):
+            for tool, arguments in calls:
+                if tool in EDITORS:
+                    self.edit = self.edit._replace(tool=f"execute_code: {tool}")
+                    self._do(tool, arguments)
 
     def _do(self, tool: str, arguments: Json) -> None:
         """Do an edit by its arguments."""
         path = arguments.get("path")
         for name in [path] if path else self.modified:
             file = self._edited(name)
-            text = _text_after(file.last.text(), tool, arguments)
+            text = _text_after(file.last.text() or "", tool, arguments)
             written = self.result.get("bytes_written")
-            with_returns = text.replace("\n", "\r\n") if text else text
-            if with_returns and written == _size(with_returns):
-                text = with_returns  # the tool keeps such line ends of a file (0.16)
-            file.is_certain &= written is None or written == _size(text or "")
+            if text is not None:
+                with_returns = text.replace("\n", "\r\n")
+                if written == _size(with_returns):
+                    text = with_returns  # the tool keeps such line ends of a file (0.16)
+                file.is_certain &= written in (None, _size(text))
             file.write(text, self.edit)
 
     def _edited(self, path: object, to: str = "") -> TrackedFile:

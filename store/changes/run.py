@@ -118,7 +118,7 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
         conversation,
         tuple(with_names(reader, subagents)),
         rows,
-        tuple(read_tool_uses(reader, [conversation], copies=history.copies)),
+        tuple(read_tool_uses(reader, [conversation])),
         tuple(_stretches(reader, segments, rows)),
         tuple(done.at for done in history.compactions if done.at is not None),
     )
@@ -166,24 +166,22 @@ def _stretches(
 
 
 def _loops(reader: Reader, calls: Sequence[Call]) -> Iterator[RunMark]:
-    same = [(row.turn, use.name, use.arguments) for row, use in calls]
-    counts = Counter(same)
-    often = [use for use, call in zip(calls, same, strict=True) if counts[call] >= _LOOP]
-    results = read_results(reader, [use for _row, use in often])
     alike: defaultdict[object, list[Call]] = defaultdict(list)
-    for row, use in often:
-        if use.result_id in results:
-            call = row.turn, use.name, use.arguments, results[use.result_id]
-            alike[call].append((row, use))
-    for uses in alike.values():
-        if len(uses) >= _LOOP:
-            row, use = uses[_LOOP - 1]
-            text = _(
-                "{tool} was called {count} times with the same result",
-                tool=use.name,
-                count=len(uses),
-            )
-            yield RunMark("loop", row, text)
+    for row, use in calls:
+        alike[row.turn, use.name, use.arguments].append((row, use))
+    for same in alike.values():
+        if len(same) < _LOOP:
+            continue
+        results = read_results(reader, [use for _row, use in same])
+        for result, count in Counter(results.values()).items():
+            if count >= _LOOP:
+                rows = [row for row, use in same if results.get(use.result_id) == result]
+                text = _(
+                    "{tool} was called {count} times with the same result",
+                    tool=same[0][1].name,
+                    count=count,
+                )
+                yield RunMark("loop", rows[_LOOP - 1], text)
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
@@ -214,14 +212,12 @@ def _reason(before: Stretch, after: Stretch) -> str:
 def _gaps(run: Run) -> Iterator[RunMark]:
     times = [(row.at, row) for row in run.rows if row.at is not None]
     worked = [(each.root.started_at, each.last_active) for each in run.subagents]
-    busy = sorted((begin, end) for begin, end in worked if begin is not None and end is not None)
     gaps: list[tuple[float, RunRow]] = []
     for (earlier, _row), (later, row) in pairwise(times):
         if later - earlier >= _GAP:
-            for begin, end in busy:
-                if begin - earlier < _GAP:
-                    earlier = max(earlier, min(end, later))
-        gaps.append((later - earlier, row))
+            ends = [end for begin, end in worked if begin and end and begin < later]
+            last = max([earlier, *(min(end, later) for end in ends)])
+            gaps.append((later - last, row))
     for seconds, row in nlargest(_MOST_GAPS, gaps, key=itemgetter(0)):
         if seconds >= _GAP:
             is_prompt = row.role == "user"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -30,8 +29,6 @@ class ToolUse(NamedTuple):
     """The message that has the result; None if none is stored."""
     ended_at: float | None = None
     """When the result was stored."""
-    call_id: str = ""
-    """As the model gave it; those of some models are only unique within a turn."""
 
     @property
     def seconds(self) -> float:
@@ -49,26 +46,20 @@ def read_tool_uses(
     reader: Reader,
     conversations: Iterable[Conversation],
     naming: str = "",
-    copies: Container[int] | None = None,
 ) -> list[ToolUse]:
-    """Read the tool calls of conversations in order.
+    """Read the tool calls of conversations in order, but for those that a compression wrote again.
 
     Args:
         reader: Of the store.
         conversations: With all their sessions.
         naming: A text that the calls contain, as it stands in JSON.
-        copies: The rows that a compression wrote again, which are left out; None to find them.
     """
-    read = (_read_uses(reader, each.segments, naming, copies) for each in conversations)
-    return sorted(chain.from_iterable(read), key=attrgetter("order"))
+    uses = (use for each in conversations for use in _read_uses(reader, each.segments, naming))
+    return sorted(uses, key=attrgetter("order"))
 
 
-def _read_uses(
-    reader: Reader, segments: Sequence[Session], naming: str, copies: Container[int] | None
-) -> Iterator[ToolUse]:
-    if copies is None:
-        is_one = is_compressed(reader, segments)
-        copies = read_history(reader, segments).copies if is_one else ()
+def _read_uses(reader: Reader, segments: Sequence[Session], naming: str) -> Iterator[ToolUse]:
+    copies = read_history(reader, segments).copies if is_compressed(reader, segments) else {}
     statement = (
         "SELECT id, role, tool_call_id, tool_calls, timestamp FROM message_rows "
         "WHERE (role = 'tool' OR instr(tool_calls, ?)) AND session_id = ? AND"
@@ -88,9 +79,7 @@ def _read_uses(
                 for call in decode_tool_calls(stored):
                     if call.id in waiting:
                         yield waiting[call.id]
-                    waiting[call.id] = ToolUse(
-                        id, segment.id, call.name, call.arguments, at, call_id=call.id
-                    )
+                    waiting[call.id] = ToolUse(id, segment.id, call.name, call.arguments, at)
         yield from waiting.values()
 
 

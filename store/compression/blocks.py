@@ -108,12 +108,6 @@ class HistoryRow(NamedTuple):
     """Whether an earlier row has its time: Hermes loaded that one and wrote it again."""
 
     @property
-    def may_be_shortened(self) -> bool:
-        """Whether a copy of it may have another text: compression reduces old tool results to a
-        line, cuts arguments, and replaces images by a word (0.16 to 0.19)."""
-        return bool(self.call) or self.is_multimodal
-
-    @property
     def summary_text(self) -> str | None:
         """The whole text of a message with a summary; None for any other."""
         return self.summary.text if self.summary is not None else None

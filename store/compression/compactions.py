@@ -12,7 +12,6 @@ one generation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
@@ -35,13 +34,6 @@ from .blocks import (
 )
 
 _FALLBACK = "Summary generation was unavailable"
-
-
-class CompactionKind(StrEnum):
-    """Way in which a conversation was compressed."""
-
-    ROTATION = "rotation"
-    IN_PLACE = "in_place"
 
 
 class Carried(NamedTuple):
@@ -87,10 +79,9 @@ class Compaction(NamedTuple):
     """Ids missing in its block."""
 
     @property
-    def kind(self) -> CompactionKind:
-        """Whether another session continues it, or none."""
-        is_in_place = self.into_session_id == self.session_id
-        return CompactionKind.IN_PLACE if is_in_place else CompactionKind.ROTATION
+    def is_in_place(self) -> bool:
+        """Whether the same session continues it: neither another one, nor none."""
+        return self.into_session_id == self.session_id
 
     @property
     def is_known(self) -> bool:
@@ -291,7 +282,9 @@ def _carried(
     for row in (*head, *tail):
         original = candidates.get(row.id)
         is_changed = texts.get(row.id) != texts.get(original or 0)
-        if is_changed and not row.may_be_shortened:
+        # Compression reduces old tool results to a line, cuts arguments, and replaces images by a
+        # word (0.16 to 0.19).
+        if is_changed and not (row.call or row.is_multimodal):
             original = None
         yield Carried(row.id, original, row in head, is_changed and original is not None)
 

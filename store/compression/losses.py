@@ -11,7 +11,7 @@ significant words are in the summary or in what was carried over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from heapq import nsmallest
 from itertools import chain
@@ -45,15 +45,17 @@ class LostKind(StrEnum):
     NAME = "name"
 
 
-LOST_KINDS: Mapping[LostKind, str] = {
-    LostKind.DECISION: N_("decision"),
-    LostKind.COMMAND: N_("command"),
-    LostKind.URL: N_("address"),
-    LostKind.PATH: N_("path"),
-    LostKind.IDENTIFIER: N_("identifier"),
-    LostKind.NUMBER: N_("number"),
-    LostKind.NAME: N_("name"),
-}
+LOST_KINDS = N_(
+    {
+        LostKind.DECISION: "decision",
+        LostKind.COMMAND: "command",
+        LostKind.URL: "address",
+        LostKind.PATH: "path",
+        LostKind.IDENTIFIER: "identifier",
+        LostKind.NUMBER: "number",
+        LostKind.NAME: "name",
+    }
+)
 
 
 class Lost(NamedTuple):

@@ -60,12 +60,12 @@ class ModelContext(NamedTuple):
     """`at`, or its original if it is a copy."""
     session_id: str
     """The session that sent it."""
-    rows: tuple[SentRow, ...] = ()
-    size: int = 0
+    rows: tuple[SentRow, ...]
+    size: int
     """Bytes of the rows: texts as sent, and tool calls; without the system prompt."""
-    is_compressed: bool = False
+    is_compressed: bool
     """Whether a compaction is before it."""
-    notes: tuple[CompactionNote, ...] = ()
+    notes: tuple[CompactionNote, ...]
     prompt: str | None = None
     """The system prompt as it is stored now; None if not read or not stored."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..text import as_text, text_of
+from ..text import HOSTILE, as_text, text_of
 
 FIRST_TIME = -62_135_596_800.0 + 172_800
 LAST_TIME = 253_402_300_799.0 - 172_800
@@ -121,6 +121,16 @@ def _float(digits: str) -> float:
 def write_json(value: object) -> str:
     """Return a value as JSON text, without escapes for letters beyond ASCII."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def safe_json(value: object, indent: int | None = None) -> str:
+    """Return a value as JSON text for a terminal or a file: stored text unchanged, but for escapes.
+
+    What is escaped is legal in JSON, but terminals act on some, and programs that split lines at
+    every line end of Unicode at others.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], text_of(text))
 
 
 def json_as_text(value: dict[str, object] | list[object]) -> str:

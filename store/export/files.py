@@ -7,13 +7,13 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..errors import Advice, BrowseError, RefusedError
 from ..files import write_whole
 from ..sessions.models import Conversation
-from ..text import one_line
+from ..text import one_line, without_parts
 from ..wording import _
 from .html import html_pieces
 from .jsonl import jsonl_pieces
@@ -34,7 +34,7 @@ _STORE_FILE = re.compile(r"state\.db(?:-wal|-shm|-journal)?", re.IGNORECASE)
 EXTENSIONS = {Format.MARKDOWN: ".md", Format.JSONL: ".jsonl", Format.HTML: ".html"}
 
 
-_WRITERS: Mapping[Format, Callable[[Sequence[ExportedConversation]], Iterator[str]]] = {
+_WRITERS = {
     Format.MARKDOWN: markdown_pieces,
     Format.JSONL: jsonl_pieces,
     Format.HTML: html_pieces,
@@ -65,9 +65,8 @@ def file_stem(title: str, most: int = NAME_BYTES) -> str:
     if _RESERVED.fullmatch(name):
         name = "_" + name
     cut = name.encode("utf-8")[:most].decode("utf-8", "ignore")
-    while cut != name and cut and (cut[-1] in "\u200d\ufe0f" or unicodedata.combining(cut[-1])):
-        cut = cut[:-1]  # between whole characters
-    return cut.rstrip(" .") or "conversation"
+    whole = cut if cut == name else without_parts(cut)
+    return whole.rstrip(" .") or "conversation"
 
 
 def _folded(name: str) -> str:

@@ -15,6 +15,7 @@ from datetime import date
 from html import escape
 from pathlib import Path
 
+from ..amounts import local_time
 from ..connection.stored_values import write_json
 from ..messages.chat_message import CALL, RESULT, Block
 from ..text import one_line
@@ -24,7 +25,6 @@ from .rendered import (
     RenderedMessage,
     day_name,
     indented_json,
-    local_time,
     marks,
     speaker,
 )
@@ -121,7 +121,7 @@ def _article(rendered: RenderedMessage) -> str:
     if marked:
         marked = f'<span class="state">{escape(marked)}</span>'
     if moment is not None:
-        clock = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'
+        clock = f'<time datetime="{moment.astimezone().isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'
     return (
         f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'
         f"<header><strong>{escape(speaker(rendered))}</strong>{clock}{marked}</header>\n"

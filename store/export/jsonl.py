@@ -15,16 +15,14 @@ with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ..call import read_in_portions
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
-from ..connection.stored_values import as_flag, as_int
+from ..connection.stored_values import as_flag, as_int, safe_json
 from ..messages.chat_message import STATES, State
 from ..messages.decode import SENTINEL
 from ..notes.notes_file import tags_if_readable
@@ -58,17 +56,6 @@ _CALL_IDS = ("id", "call_id", "response_item_id")
 """What the results of a tool call refer to, and so do not change either."""
 _NUMBER = re.compile(r" #\d{1,9}$")
 """Behind a title that has been there before."""
-
-# Legal in JSON, but terminals act on some, and programs that split lines at every line end of
-# Unicode at others.
-_AWKWARD = re.compile(
-    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
-)
-
-
-def _dumps(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return _AWKWARD.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def _stored_rows(
@@ -119,11 +106,9 @@ def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:
     """
     if name in _DECODED and value is not None:
         return _decoded(name, str(value), redactor)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if not isinstance(value, str) or name in _REFERENCES:
+    if isinstance(value, str) and name in _REFERENCES:
         return value
-    return redactor.json_text(value) if value[:1] in ("{", "[") else redactor.text(value)
+    return redactor.value(value)
 
 
 def _decoded(name: str, text: str, redactor: Redactor) -> object:
@@ -132,7 +117,7 @@ def _decoded(name: str, text: str, redactor: Redactor) -> object:
     if name == "tool_calls" and not text:
         return text
     try:
-        loaded = json.loads(text.removeprefix(SENTINEL) if name == "content" else text)
+        loaded = json.loads(text.removeprefix(SENTINEL))
         if name == "display_metadata" and not isinstance(loaded, dict):
             return redactor.json_text(text)
         if name == "tool_calls" and isinstance(loaded, list):
@@ -156,14 +141,14 @@ def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:
     """Return the JSON of a row."""
     kept = {name: value for name, value in row.items() if name != _SUMMARY or as_flag(value)}
     try:
-        return _dumps(
+        return safe_json(
             {
                 name: name == _SUMMARY or _exported(name, value, redactor)
                 for name, value in kept.items()
             }
         )
     except RecursionError:  # JSON may be decoded at a depth at which it cannot be encoded
-        return _dumps({name: redactor.optional(as_text(value)) for name, value in kept.items()})
+        return safe_json({name: redactor.optional(as_text(value)) for name, value in kept.items()})
 
 
 def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]:
@@ -173,31 +158,26 @@ def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]
         NotFoundError: One, or a message, has been deleted meanwhile.
         StoreError: The store cannot be read.
     """
-    titles = _Titles()
+    titles: dict[str, int] = {}
     for exported in conversations:
         for segment in exported.conversation.segments:
             yield from _session(exported, segment.id, titles)
 
 
-class _Titles:
-    """The titles of a file, each once: Hermes imports none twice, and without their secrets two may
-    be the same."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-        self._numbers: Counter[str] = Counter()
-
-    def distinct(self, title: str) -> str:
-        """Return a title, with the next number if it is taken, as Hermes numbers them."""
-        base = _NUMBER.sub("", title)
-        while title in self._taken:
-            self._numbers[base] += 1
-            title = f"{base} #{self._numbers[base] + 1}"
-        self._taken.add(title)
-        return title
+def _distinct(title: str, taken: dict[str, int]) -> str:
+    """Return a title, with the next number if it is taken, as Hermes numbers them: it imports none
+    twice, and without their secrets two may be the same."""
+    base = _NUMBER.sub("", title)
+    while title in taken:
+        taken[base] = taken.get(base, 1) + 1
+        title = f"{base} #{taken[base]}"
+    taken[title] = 1
+    return title
 
 
-def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -> Iterator[str]:
+def _session(
+    exported: ExportedConversation, session_id: str, titles: dict[str, int]
+) -> Iterator[str]:
     export = exported.export
     store, redactor, counts = export.store, export.redactor, export.counts
     session = store.stored_session(session_id)
@@ -207,10 +187,10 @@ def _session(exported: ExportedConversation, session_id: str, titles: _Titles) -
     counts.not_live.update(state for _id, state in states if state is not State.LIVE)
     ids = [key for key, state in states if export.everything or state is State.LIVE]
     counts.sessions += 1
-    tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
+    tags = f', "tags": {safe_json(session.tags)}' if session.tags else ""
     values = session.values
     if redactor.active and isinstance(title := values.get("title"), str):
-        values = values | {"title": titles.distinct(redactor.text(title))}
+        values = values | {"title": _distinct(redactor.text(title), titles)}
     yield _row(values, redactor)[:-1] + tags + ', "messages": ['
     read = partial(read_all, session_id, lambda some: store.stored_messages(some).rows)
     separator = ""

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date
 from itertools import chain, groupby
 
+from ..amounts import local_time
 from ..connection.stored_values import write_json
 from ..messages.chat_message import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
@@ -24,7 +25,6 @@ from .rendered import (
     RenderedMessage,
     day_name,
     indented_json,
-    local_time,
     marks,
     speaker,
 )

@@ -34,26 +34,28 @@ from .secrets import (
 
 ENV_VALUE = "env-value"
 
-LABELS = {
-    "anthropic-key": N_("Anthropic key"),
-    "authorization": N_("authorization header"),
-    "aws-access-key": N_("AWS access key"),
-    "aws-secret-key": N_("AWS secret key"),
-    "cookie": N_("cookie"),
-    "discord-token": N_("Discord token"),
-    ENV_VALUE: N_(".env value"),
-    "github-token": N_("GitHub token"),
-    "google-key": N_("Google key"),
-    "jwt": N_("JWT"),
-    NAMED_SECRET: N_("named key or password"),
-    "openai-key": N_("OpenAI-style key"),
-    "private-key": N_("private key"),
-    "service-key": N_("service key"),
-    "slack-token": N_("Slack token"),
-    "stripe-key": N_("Stripe key"),
-    "telegram-token": N_("Telegram bot token"),
-    "url-password": N_("password in an address"),
-}
+LABELS = N_(
+    {
+        "anthropic-key": "Anthropic key",
+        "authorization": "authorization header",
+        "aws-access-key": "AWS access key",
+        "aws-secret-key": "AWS secret key",
+        "cookie": "cookie",
+        "discord-token": "Discord token",
+        ENV_VALUE: ".env value",
+        "github-token": "GitHub token",
+        "google-key": "Google key",
+        "jwt": "JWT",
+        NAMED_SECRET: "named key or password",
+        "openai-key": "OpenAI-style key",
+        "private-key": "private key",
+        "service-key": "service key",
+        "slack-token": "Slack token",
+        "stripe-key": "Stripe key",
+        "telegram-token": "Telegram bot token",
+        "url-password": "password in an address",
+    }
+)
 """By kind: its name for people."""
 
 _HEADER = re.compile(r"(?i)(?:proxy-)?authorization|(?:set-)?cookie2?")

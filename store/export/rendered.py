@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..amounts import WEEKDAYS
 from ..connection.stored_values import json_as_text, read_exactly
 from ..messages.chat_message import CALL, RESULT, SUMMARY, Block, ChatMessage, State
 from ..text import one_line, printable
@@ -16,11 +17,8 @@ from ..wording import N_, _
 if TYPE_CHECKING:
     from .redact import Redactor  # start time: `show` redacts nothing
 
-_NAMES = {"user": N_("You"), "assistant": N_("Assistant"), "system": N_("System")}
-_STATES = {State.COMPACTED: N_("compacted"), State.REWOUND: N_("rewound")}
-_WEEKDAYS = (
-    N_("Monday"), N_("Tuesday"), N_("Wednesday"), N_("Thursday"), N_("Friday"), N_("Saturday"), N_("Sunday"),
-)  # fmt: skip
+_NAMES = N_({"user": "You", "assistant": "Assistant", "system": "System"})
+_STATES = N_({State.COMPACTED: "compacted", State.REWOUND: "rewound"})
 
 
 class RenderedMessage(NamedTuple):
@@ -76,16 +74,6 @@ def _clean(block: Block, tool: str, redactor: Redactor | None) -> Block:
     )
 
 
-def local_time(moment: float | None) -> datetime | None:
-    """Return the local time of Unix seconds; None if missing or out of range."""
-    if moment is None:
-        return None
-    try:
-        return datetime.fromtimestamp(moment).astimezone()
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
 def indented_json(arguments: str) -> str | None:
     """Return the arguments of a call as indented, printable JSON; None if they are not JSON, or that
     would change them."""
@@ -125,4 +113,4 @@ def marks(message: ChatMessage) -> str:
 
 def day_name(day: date) -> str:
     """Return `Thursday, 2026-01-01` in the current language, independent of the locale."""
-    return _("{weekday}, {date}", weekday=_(_WEEKDAYS[day.weekday()]), date=day.isoformat())
+    return _("{weekday}, {date}", weekday=_(WEEKDAYS[day.weekday()]), date=day.isoformat())

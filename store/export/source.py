@@ -16,6 +16,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
+from ..amounts import local_time
 from ..call import read_in_portions
 from ..errors import NotFoundError
 from ..messages.chat_message import (
@@ -28,7 +29,7 @@ from ..messages.transcript import Outline
 from ..sessions.models import Conversation, Session
 from ..text import one_line
 from ..wording import _
-from .rendered import RenderedMessage, local_time, rendered
+from .rendered import RenderedMessage, rendered
 
 if TYPE_CHECKING:
     from .redact import Redactor  # start time: `show` redacts nothing
@@ -209,14 +210,6 @@ class ExportedConversation:
                     raise session_gone(segment.id)
         return list(rows) if self.export.everything else said
 
-    def _count_not_live(self) -> None:
-        """Add the rows that are not for a reader to the counts of the export."""
-        self.export.counts.not_live.update(
-            State.REWOUND if row.state is State.REWOUND else HIDDEN
-            for row in self._outline.rows
-            if not (row.is_said or row.id in self._outline.copies)
-        )
-
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that
         changes.
@@ -228,7 +221,11 @@ class ExportedConversation:
         store, counts = self.export.store, self.export.counts
         ids = [row.id for row in self._exported_rows()]
         if self.export.part is None:
-            self._count_not_live()
+            counts.not_live.update(
+                State.REWOUND if row.state is State.REWOUND else HIDDEN
+                for row in self._outline.rows
+                if not (row.is_said or row.id in self._outline.copies)
+            )
         counts.sessions += len(self.conversation.segments)
         day: date | None = None
         session = self.conversation.root_id

@@ -18,7 +18,8 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
-from ..sessions.models import Session
+from ..sessions.catalog import Catalog
+from ..sessions.models import Conversation, Relation, Session
 from ..text import as_text, text_of
 from .chat_message import STATES, ChatMessage, Reading, RowInfo, State
 from .decode import COLUMNS, to_message
@@ -75,6 +76,24 @@ def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
         ids,
     )
     return {as_int(row[0]): row[1:] for row in rows}
+
+
+def branched_off(reader: Reader, catalog: Catalog, conversation: Conversation) -> Iterator[int]:
+    """Yield the first rows of a branch, as far as the conversation above has them too: it begins
+    with a copy of them. Any other conversation has none."""
+    above = catalog.parent_conversation(conversation)
+    if conversation.relation is not Relation.BRANCHED or above is None:
+        return
+    statement = "SELECT m.id FROM messages m WHERE m.session_id IN ({keys})"
+    own, theirs = (
+        sorted(as_int(row[0]) for row in reader.rows_in(statement, ids))
+        for ids in ([conversation.root_id], above.session_ids)
+    )
+    identities = read_identities(reader, [*own, *theirs])
+    # In order, as `in` takes all up to the one that it finds: a short answer may stand there several
+    # times, and be given once more.
+    rest = (identities[id] for id in theirs)
+    yield from takewhile(lambda id: identities[id] in rest, own)
 
 
 Stamp = tuple[float | None, str]

@@ -55,12 +55,6 @@ def _is_answer(row: ChatMessage) -> bool:
     return row.role == "assistant" and row.state is State.LIVE and not row.tool_calls
 
 
-def _wanted_approval(row: ChatMessage) -> str | None:
-    """Return the command that waits for the user's approval; None for any other row (0.19)."""
-    result = json_at_start(row.text) if row.role == "tool" else {}
-    return text_of(result.get("command")) if asks_for_approval(result) else None
-
-
 def _columns(text: str) -> str:
     """Return the columns of a row, with a piece of its text and without what is long and not looked
     at."""
@@ -164,8 +158,10 @@ def _asked(session_id: str, turn: Turn) -> SinceFact | None:
             last = turn[-1]
             return SinceFact(session_id, last.id, last.timestamp, _("asks: “{text}”", text=asked))
     for last in _results(turn)[-1:]:
-        if (wanted := _wanted_approval(last)) is not None:
-            why = _("wants approval: {text}", text=one_line(wanted, _SHOWN))
+        result = json_at_start(last.text)
+        if asks_for_approval(result):
+            wanted = one_line(text_of(result.get("command")), _SHOWN)
+            why = _("wants approval: {text}", text=wanted)
             return SinceFact(session_id, last.id, last.timestamp, why)
     return None
 
@@ -173,13 +169,13 @@ def _asked(session_id: str, turn: Turn) -> SinceFact | None:
 def _said(session_id: str, row: ChatMessage, *, is_armed: bool) -> SinceFact | None:
     """Return what the last words mean: a question, or a promise that nothing keeps."""
     end = row.text.rstrip().rpartition("\n")[2]
+    promise = _PROMISE.search(end)
     if _QUESTION.search(end):
         why = _("ends with a question: “{text}”", text=one_line(end, _SHOWN))
-        return SinceFact(session_id, row.id, row.timestamp, why, certain=False)
-    promise = _PROMISE.search(end)
-    if promise is None or is_armed:
+    elif promise is not None and not is_armed:
+        why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
+    else:
         return None
-    why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
     return SinceFact(session_id, row.id, row.timestamp, why, certain=False)
 
 
@@ -228,13 +224,13 @@ def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterato
     for tip in (conversation.tip for conversation in conversations):
         turn = read_turn(reader, tip.id)
         message_id, at = (turn[-1].id, turn[-1].timestamp) if turn else (None, tip.last_active)
-        certain = ""
         if tip.id in handoffs:
             error = one_line(handoffs[tip.id], _SHOWN)
             certain = _("the handover failed: {reason}", reason=error)
         elif is_error(tip.end_reason):
             certain = _("it was ended by: {reason}", reason=one_line(tip.end_reason or "", 60))
-        certain = certain or _by_answers(turn)
+        else:
+            certain = _by_answers(turn)
         why = certain or _by_tools(turn)
         if why:
             yield SinceFact(tip.id, message_id, at, why, bool(certain))

@@ -12,10 +12,10 @@ from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_time
 from ..messages.preview import with_names
-from ..messages.transcript import read_identities
+from ..messages.transcript import branched_off
 from ..notes.notes_file import NotesError, ReadMarks, no_marks, read_marks
 from ..sessions.catalog import Catalog
-from ..sessions.models import FAR_PAST, Conversation, Relation, Status, View
+from ..sessions.models import FAR_PAST, Conversation, Status, View
 from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line, text_of
 from ..wording import _, ngettext
@@ -255,10 +255,9 @@ def _listed(catalog: Catalog, session_id: str) -> str | None:
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     """Return the newest id of each session with messages behind a floor; only what was written
     since the last call is read."""
-    known: Mapping[str, int] = {}
-    if _NEWEST in reader.of_file.others:
-        floor_before, known = reader.of_file.others[_NEWEST]
-        known = known if floor_before == floor else {}
+    floor_before, known = reader.of_file.others.get(_NEWEST, (floor, {}))
+    if floor_before != floor:
+        known = {}
     rows = reader.rows(
         "SELECT session_id, max(id) FROM messages NOT INDEXED WHERE id > ? GROUP BY session_id",
         [max(known.values(), default=floor)],
@@ -304,21 +303,5 @@ def _written_again(reader: Reader, catalog: Catalog, conversation: Conversation)
         history = read_history(reader, conversation.segments)
         again.update(history.copies)
         again.update(row.id for row in history.rows if row.summary is not None)
-    above = catalog.parent_conversation(conversation)
-    if conversation.relation is Relation.BRANCHED and above is not None:
-        again.update(_branched_off(reader, conversation, above))
+    again.update(branched_off(reader, catalog, conversation))
     return again
-
-
-def _branched_off(reader: Reader, branch: Conversation, above: Conversation) -> Iterator[int]:
-    """Yield the first rows of a branch, as far as the conversation above has them too."""
-    statement = "SELECT m.id FROM messages m WHERE m.session_id IN ({keys})"
-    own, theirs = (
-        sorted(as_int(row[0]) for row in reader.rows_in(statement, ids))
-        for ids in ([branch.root_id], above.session_ids)
-    )
-    identities = read_identities(reader, [*own, *theirs])
-    # In order, as `in` takes all up to the one that it finds: a short answer may stand there several
-    # times, and be given once more.
-    rest = (identities[id] for id in theirs)
-    yield from takewhile(lambda id: identities[id] in rest, own)

@@ -189,7 +189,7 @@ def _file_and_line(argument: str) -> tuple[str, int | None]:
 def _text_of(path: str) -> str | None:
     """Return the text of a file; None if it is not there."""
     try:
-        return read_regular(Path(path), _LARGEST).decode("utf-8", "replace")
+        return read_regular(path, _LARGEST).decode("utf-8", "replace")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -9,7 +9,7 @@ from itertools import starmap
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.compression import NOTES, CompactionNote
-from hermes_browse.store.compression.compactions import Compaction, CompactionKind
+from hermes_browse.store.compression.compactions import Compaction
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses
 from hermes_browse.store.compression.model_context import ModelContext, RowOrigin, SentRow
 from hermes_browse.store.connection.stored_values import Json
@@ -35,12 +35,6 @@ from .output import (
 from .parser import ID, Count, Flag
 from .show import body_of, heading, message_json, name_of, title_line
 
-_KINDS = N_(
-    {
-        CompactionKind.ROTATION: "continued in a new session",
-        CompactionKind.IN_PLACE: "in place",
-    }
-)
 _WHY = N_(
     {
         RowOrigin.HEAD: "carried over",
@@ -119,9 +113,10 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     document = fields(
         compaction,
         "at session_id into_session_id before replaced summary merged "
-        "not_stored_again since bytes_before bytes_after empty_sessions kind",
+        "not_stored_again since bytes_before bytes_after empty_sessions",
     )
     document |= {
+        "kind": "in_place" if compaction.is_in_place else "rotation",
         "kept": [row.id for row in kept],
         "originals": [row.original for row in kept],
         "shortened": [row.id for row in kept if row.is_changed],
@@ -151,7 +146,7 @@ def _compactions_lines(
             number=number,
             count=len(pairs),
             time=timestamp(compaction.at, seconds=True),
-            way=_(_KINDS[compaction.kind]),
+            way=_("in place") if compaction.is_in_place else _("continued in a new session"),
         )
         yield OutputLine("seam", one_line(head))
         for line in _facts(compaction):

@@ -4,9 +4,7 @@ from a store."""
 from __future__ import annotations
 
 import io
-import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,9 +12,9 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.connection.stored_values import Json, safe_json
 from hermes_browse.store.errors import Advice, BrowseError
-from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
+from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, pgettext
 
 from ..text.glyphs import cells
@@ -147,11 +145,7 @@ def print_json(
 
 
 def _json_text(document: object) -> str:
-    text = json.dumps(
-        document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None
-    )
-    # Legal in JSON strings, but a terminal or a pager would interpret them.
-    return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or "")
+    return safe_json(document, indent=2 if sys.stdout.isatty() else None)
 
 
 def value_at(value: object, path: str) -> object:

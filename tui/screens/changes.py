@@ -161,13 +161,12 @@ class ChangesScreen(ConversationScreen):
             return
         self._changes = changes
         self.show_title(self.about)
-        files = [FileRow(change, self._own) for change in changes.files]
-        heads: list[ListRow] = []
-        if not files:
-            heads.append(NoteRow(_("No edit of a file is stored in this conversation.")))
+        rows: list[ListRow] = [FileRow(change, self._own) for change in changes.files]
+        if not rows:
+            rows.append(NoteRow(_("No edit of a file is stored in this conversation.")))
         if changes.commands:
-            heads.append(HeadRow(_("These commands may have changed files:")))
-        self.rows.show(FixedRows([*files, *heads, *map(command_row, changes.commands)]))
+            rows.append(HeadRow(_("These commands may have changed files:")))
+        self.rows.show(FixedRows([*rows, *map(command_row, changes.commands)]))
         self._show_diff()
         is_any = bool(changes.files or changes.commands)
         self.query_one("#side").display = is_any

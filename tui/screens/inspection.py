@@ -5,7 +5,7 @@ header says what it had."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from textual.content import Content
@@ -15,7 +15,6 @@ from hermes_browse.store.compression import NOTES, CompactionNote
 from hermes_browse.store.compression.compactions import (
     Compaction,
     CompactionHistory,
-    CompactionKind,
 )
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
 from hermes_browse.store.compression.model_context import Memory, ModelContext, RowOrigin
@@ -37,10 +36,6 @@ from ..widgets.list_rows import Column, Columns
 
 WINDOW = 40
 """Messages that are read before and after the first place of a part."""
-_WAYS: Mapping[CompactionKind, str] = {
-    CompactionKind.ROTATION: N_("new session"),
-    CompactionKind.IN_PLACE: N_("in place"),
-}
 
 
 class CompactionRow(NamedTuple):
@@ -145,8 +140,9 @@ def about(conversation: Conversation, compaction: Compaction) -> Content:
     sessions = [compaction.session_id]
     if compaction.into_session_id not in (None, compaction.session_id):
         sessions.append(str(compaction.into_session_id))
-    way = f"{_(_WAYS[compaction.kind])}: {one_line(' → '.join(sessions), 200)}"
-    facts = " · ".join([way, *_notes(compaction)])
+    way = _("in place") if compaction.is_in_place else _("new session")
+    ids = one_line(" → ".join(sessions), 200)
+    facts = " · ".join([f"{way}: {ids}", *_notes(compaction)])
     helps = _remedy(conversation, compaction)
     if not helps:
         return Content.styled(facts, "dim")

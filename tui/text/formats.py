@@ -10,10 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from functools import cache
 
-from hermes_browse.store.amounts import DAY, HOUR, MINUTE, MONTH, WEEK, YEAR
+from hermes_browse.store.amounts import (
+    DAY,
+    HOUR,
+    MINUTE,
+    MONTH,
+    WEEK,
+    WEEKDAYS,
+    YEAR,
+    local_time,
+)
 from hermes_browse.store.amounts import size as size
 from hermes_browse.store.sessions.models import Conversation, Status
 from hermes_browse.store.sessions.relations import SHORT_SOURCES
@@ -118,18 +126,8 @@ def ago(moment: float | None, now: float) -> str:
     return _("{age} ago", age=text) if text and is_past else text
 
 
-def _local(moment: float | None) -> datetime | None:
-    """Return the local time; None if it is not known or no date."""
-    if moment is None:
-        return None
-    try:
-        return datetime.fromtimestamp(moment)
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
 def _strftime(moment: float | None, pattern: str) -> str:
-    local = _local(moment)
+    local = local_time(moment)
     return local.strftime(pattern) if local is not None else ""
 
 
@@ -143,9 +141,6 @@ def clock(moment: float | None) -> str:
     return _strftime(moment, "%H:%M") or " " * 5
 
 
-_WEEKDAYS = N_((
-    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
-))  # fmt: skip
 MONTHS = N_((
     "January", "February", "March", "April", "May", "June", "July", "August",
     "September", "October", "November", "December",
@@ -155,12 +150,12 @@ MONTHS = N_((
 
 def day(moment: float) -> str:
     """Format a local date as `Thursday, 5 March 2026`."""
-    local = _local(moment)
+    local = local_time(moment)
     if local is None:
         return _("some day")
     return _(
         "{weekday}, {day} {month} {year}",
-        weekday=_(_WEEKDAYS[local.weekday()]),
+        weekday=_(WEEKDAYS[local.weekday()]),
         day=local.day,
         month=_(MONTHS[local.month - 1]),
         year=local.year,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hermes_browse.store.compression import NOTES, CompactionNote
-from hermes_browse.store.compression.compactions import CompactionKind, read_history
+from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.model_context import Contexts
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -69,7 +69,7 @@ def _batch(*rows):
 def test_two_compactions_of_the_real_hermes(kind, tmp_path):
     history = _recorded(f"0.19.0-{kind}-twice", tmp_path)
     first, second, *_rest = history.compactions
-    is_rotation = {one.kind is CompactionKind.ROTATION for one in history.compactions}
+    is_rotation = {not one.is_in_place for one in history.compactions}
     assert is_rotation == {kind == "rotation"}
     assert first.before == (*range(1, 11),) and first.replaced == (4, 5)
     assert (first.summary, first.merged) == (14, 6)
@@ -165,8 +165,7 @@ def test_what_was_replaced(
     one = _one(tmp_path, rows, sessions)
     assert (one.before, one.replaced, one.summary) == (before, replaced, summary)
     assert note is None or note in one.notes
-    is_rotation = one.kind is CompactionKind.ROTATION
-    assert is_rotation is bool(sessions)
+    assert one.is_in_place is not bool(sessions)
 
 
 @pytest.mark.parametrize(

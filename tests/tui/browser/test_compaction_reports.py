@@ -10,7 +10,7 @@ from builders import DAY, T0, make_store
 from compressed import case, read_memory, store_of
 
 from hermes_browse.store.compression import CompactionNote
-from hermes_browse.store.compression.compactions import CompactionKind, read_history
+from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.model_context import (
     read_contexts,
 )
@@ -51,7 +51,7 @@ async def test_45117_the_history_before_each_compression_is_found_and_given_back
         screen = await _inspect(browser, 1)
         assert len(screen.rows) == 3
         one = screen._compaction
-        assert one.kind is CompactionKind.ROTATION
+        assert not one.is_in_place
         assert f"{one.session_id} → {one.into_session_id}" in browser.text("#about")
         await browser.press("c")
         assert "question 2: what about the quay?" in clipboard[-1]
