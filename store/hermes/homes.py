@@ -50,11 +50,6 @@ class Location(NamedTuple):
     """The machine it is on; None for this one. The path then names no file of this machine."""
 
     @property
-    def home(self) -> Path | None:
-        """The HERMES_HOME with which Hermes opens this store."""
-        return self.root if self.profile is not None else None
-
-    @property
     def name(self) -> str:
         """Name on the screen."""
         if self.demo:

@@ -45,7 +45,7 @@ def opened_by_hermes(location, monkeypatch):
 def test_nothing_is_set(native):
     """The default root, its default profile."""
     assert locate() == Location(native / "state.db", native, "default")
-    assert locate().home == native and locate().name == "default"
+    assert locate().root == native and locate().name == "default"
 
 
 def test_a_root_and_a_profile_in_the_environment(native, custom, hermes_home):
