@@ -22,9 +22,8 @@ from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.ssh import in_thread
-from ..messages.chat_message import Hit, HitOrder
 from ..notes.notes_file import AllRead
-from ..progress import never
+from ..progress import TellShare, never, quiet
 from ..search.found import Found
 from ..search.query import Query
 from ..sessions.catalog import Catalog
@@ -51,8 +50,8 @@ _TURN = 0.05
 
 def places_of(here: Location, hosts: Sequence[Host], links: Links) -> list[Place]:
     """Return the profiles of the root of a store, then the hosts."""
-    every: list[Location | Host] = [*here.profiles(), *hosts]
-    return [Place(number, at, links) for number, at in enumerate(every)]
+    there = [Location(Path(host.name), host=host) for host in hosts]
+    return [Place(number, at, links) for number, at in enumerate([*here.profiles(), *there])]
 
 
 class MergedStore(Store):
@@ -303,10 +302,10 @@ class MergedConnection:
         limit: int,
         titles: int = 0,
         stopped: Stopped = never,
-        tell: Callable[[float], None] = lambda share: None,
-        portion: Callable[[Found], None] = lambda found: None,
-        order: HitOrder = HitOrder.NEWEST,
-        after: Hit | None = None,
+        tell: TellShare = quiet,
+        portion: Callable[[Found], object] = quiet,
+        order: object = None,
+        after: object = None,
         **others: Any,
     ) -> Found:
         """Search all places; the hits of each join the others when they come. They have one order,
