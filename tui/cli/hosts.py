@@ -132,14 +132,17 @@ def _ask(hosts: Sequence[Host], *, is_check: bool = False) -> list[_HostState]:
 def _state(host: Host, links: Links, *, is_check: bool) -> _HostState:
     """Ask a host for its state; for a check, look for what is wrong with it, and where nothing
     else is, plan a resume."""
-    names = ("error", "version", "round_trip_ms", "sessions", "last_active")
     known: dict[str, Any] = {
         "name": host.name,
         "ssh": host.ssh,
         "reachable": True,
-        **dict.fromkeys(names),
+        "error": None,
+        "version": None,
+        "round_trip_ms": None,
+        "sessions": None,
+        "last_active": None,
+        "rights": (),  # unknown
     }
-    known["rights"] = ()  # unknown
     problem, link = None, links.of(host)
     try:
         hello = link.open()
