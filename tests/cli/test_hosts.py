@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from platforms import script
 
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.ssh import Reply
 from hermes_browse.tui import version
 from hermes_browse.tui.cli import hosts
 
@@ -191,7 +190,9 @@ def test_exit_codes_pass_through(machines):
 def test_a_command_there_that_is_killed(machines, monkeypatch, code):
     """It has no exit code of its own; of a restore nobody knows whether it was done."""
     configure(machines, "vps")
-    monkeypatch.setattr(hosts, "run_once", lambda *_asked: Reply(code, "partial", ""))
+    monkeypatch.setattr(
+        hosts, "run_once", lambda *_asked: subprocess.CompletedProcess((), code, "partial", "")
+    )
     ended = call("doctor --host vps")
     assert (ended.code, ended.out) == (3, "") and "connection was lost" in ended.err
     ended = call("trash drop --yes --host vps", "some")

@@ -116,7 +116,7 @@ def _find(host: Host, line: str, *, login: bool = False) -> str:
         reply = run_once(host, f"sh -{'l' if login else ''}c {shlex.quote(line)}")
     except HostError:
         return ""
-    paths = [path for path in map(str.strip, reply.out.splitlines()) if path.startswith("/")]
+    paths = [path for path in map(str.strip, reply.stdout.splitlines()) if path.startswith("/")]
     return paths[-1] if paths else ""
 
 
@@ -124,9 +124,9 @@ def _broken(host: Host, error: HostError, program: str) -> StoreProblem | None:
     """Try a program there; return what is wrong if it does not say its version."""
     try:
         reply = run_once(host, f"{shlex.quote(program)} --version")
-        if reply.code == 0:
+        if reply.returncode == 0:
             return None
-        said = reply.err.strip()
+        said = reply.stderr.strip()
     except HostError as failed:
         said = failed.said
     return StoreProblem(

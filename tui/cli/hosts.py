@@ -199,18 +199,18 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     words = without(argv, {"--host", "--profile"}, {"--debug"})
     try:
         reply = run_once(host, host.command_line(words), _RUN_SECONDS)
-        if reply.code not in _EXIT_CODES:  # it, or ssh, was killed
+        if reply.returncode not in _EXIT_CODES:  # it, or ssh, was killed
             raise fault(host, "host-lost")
     except HostError as lost:
         if arguments.command == "trash" and lost.code in ("host-lost", "host-silent"):
             raise doubtful(host) from lost
         raise
     if not arguments.json:
-        sys.stdout.write(printable(reply.out))
+        sys.stdout.write(printable(reply.stdout))
         sys.stdout.flush()
-    for line in reply.err.split("\n"):
+    for line in reply.stderr.split("\n"):
         if line.strip():
             note(host.advice(line.rstrip("\r")))
-    if arguments.json and (reply.code == 0 or reply.out.strip()):
-        print_json(with_host(read_document(host, reply.out), host))
-    return reply.code
+    if arguments.json and (reply.returncode == 0 or reply.stdout.strip()):
+        print_json(with_host(read_document(host, reply.stdout), host))
+    return reply.returncode
