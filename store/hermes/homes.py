@@ -98,8 +98,8 @@ class Location(NamedTuple):
 def default_root() -> Path:
     """Return Hermes' root if HERMES_HOME is not set."""
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-        return Path(base) / "hermes" if base else Path.home() / "AppData" / "Local" / "hermes"
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(base) / "hermes"
     return Path.home() / ".hermes"
 
 
