@@ -161,7 +161,7 @@ def install_line(host: Host) -> str | None:
         there = f"~/{path.name}"
         line = _line(host, there, f"cat >{there} && ")
         return f"{line} <{shlex.quote(str(path))}"
-    if not all((path / each).exists() for each in _PARTS):
+    if not path.is_dir():
         return None
     packed = shlex.join(["tar", "-C", str(path), "--exclude", "__pycache__", "-cf", "-", *_PARTS])
     folder = f"~/{PROGRAM}-source"
