@@ -10,12 +10,11 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hosts.host import Host, HostError, fault, login_command
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import doubtful, locate_there
+from hermes_browse.store.hosts.remote import doubtful
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line, printable
@@ -41,6 +40,7 @@ from .stores import (
     configured_hosts,
     named_host,
     opened_links,
+    store_of,
     with_host,
 )
 
@@ -143,11 +143,11 @@ def _state(host: Host, links: Links, *, is_check: bool) -> _HostState:
         "last_active": None,
         "rights": (),  # unknown
     }
-    problem, link = None, links.of(host)
+    problem = None
     try:
-        hello = link.open()
+        hello = links.of(host).open()
         known |= {"version": one_line(hello.version, 40), "rights": hello.rights}
-        with open_store(locate_there(link), links) as store:
+        with store_of(host, links) as store:
             known["sessions"] = store.summary().sessions  # opens the store there
             begun = time.perf_counter()
             store.state()
