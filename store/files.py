@@ -117,17 +117,11 @@ def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
         OSError: It cannot be read, or is a folder, a pipe, a device or a socket.
     """
     flags = _FLAGS if follow else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
-    descriptor = os.open(path, flags)
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, _("it is no regular file"), str(path))
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    file = open(path, "rb", opener=lambda name, _flags: os.open(name, flags))  # noqa: SIM115 -- it is returned
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, _("it is no regular file"), str(path))
+    return file
 
 
 def read_regular(path: Path | str, most: int) -> bytes:
