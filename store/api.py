@@ -284,6 +284,7 @@ def open_store(
         location = locate(home=str(place))
     else:
         location = locate_file(Path(place))
-    if links is None:
+    if location.host is None or links is None:
         return OpenStore(Store(location.path, notes=notes_file(location)), location)
-    return OpenStore(later.remote.store_at(location, links), location)
+    link = links.of(location.host)
+    return OpenStore(later.remote.RemoteStore(link, location.path), location)

@@ -54,9 +54,6 @@ class BrowseError(Exception):
     exit_code = 1
     """The exit code a command ends with."""
 
-    code = "error"
-    """A stable word for scripts and tests."""
-
     is_unchanged = False
     """Whether the sentence says that nothing was changed: not so once other parts of the work are
     done."""
@@ -94,6 +91,7 @@ class StoreError(BrowseError):
 
     exit_code = 3
     code = "store"
+    """A stable word for the JSON of `doctor`."""
 
 
 class StoreMissingError(StoreError):
@@ -110,8 +108,6 @@ class StoreEmptyError(StoreError):
 
 class ValueTooLongError(StoreError):
     """A value, or an answer with it, is longer than a host sends."""
-
-    code = "value-too-long"
 
 
 class NotAStoreError(StoreError):
@@ -142,14 +138,12 @@ class QueryInterruptedError(BrowseError):
     """The query was interrupted, mostly because a newer one replaced it."""
 
     exit_code = 130
-    code = "interrupted"
 
 
 class NotFoundError(BrowseError):
     """No session matches the given id, prefix or title."""
 
     exit_code = 4
-    code = "not-found"
 
 
 def no_session(session_id: str) -> NotFoundError:
@@ -157,17 +151,10 @@ def no_session(session_id: str) -> NotFoundError:
     return NotFoundError(_("There is no session {session} in this store.", session=session_id))
 
 
-class AmbiguousError(NotFoundError):
-    """Several sessions match the given prefix."""
-
-    code = "ambiguous"
-
-
 class RefusedError(BrowseError):
     """The action is unsafe, the session protected, or the action not confirmed."""
 
     exit_code = 5
-    code = "refused"
 
 
 class StoreRefusedError(RefusedError):
@@ -183,17 +170,11 @@ class StoreRefusedError(RefusedError):
 class WriteFailedError(BrowseError):
     """SQLite could not carry out a write; it was rolled back."""
 
-    code = "write-failed"
-
 
 class WriteUnverifiedError(BrowseError):
     """A write was committed but does not read back as expected."""
-
-    code = "write-unverified"
 
 
 class WriteInDoubtError(BrowseError):
     """A commit failed: the change may be in the store or not; the sentence says what was found
     there."""
-
-    code = "write-in-doubt"

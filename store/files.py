@@ -59,7 +59,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
             may be left over, or the folder is not synced.
     """
     temporary = path.with_name(PARTIAL.replace("*", os.urandom(6).hex()))
-    _held = _PartialFile(temporary)  # until this returns, a signal removes it
+    _TEMPORARY.add(temporary)  # until this returns, a signal removes it
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
@@ -69,6 +69,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
         _publish(temporary, path, replace=replace)
     finally:
         temporary.unlink(missing_ok=True)
+        _TEMPORARY.discard(temporary)
     sync_folder(path.parent)
     return size
 
@@ -116,17 +117,11 @@ def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
         OSError: It cannot be read, or is a folder, a pipe, a device or a socket.
     """
     flags = _FLAGS if follow else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
-    descriptor = os.open(path, flags)
-    try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISREG(mode):
-            raise OSError(errno.EINVAL, _("it is no regular file"), str(path))
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    file = open(path, "rb", opener=lambda name, _flags: os.open(name, flags))  # noqa: SIM115 -- it is returned
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, _("it is no regular file"), str(path))
+    return file
 
 
 def read_regular(path: Path | str, most: int) -> bytes:
@@ -196,19 +191,8 @@ def user_folder(kind: str) -> Path:
 
 # Temporary folders and files
 
-_TEMPORARY: weakref.WeakSet[TemporaryFolder | _PartialFile] = weakref.WeakSet()
-
-
-class _PartialFile:
-    """A file that is removed on signals for as long as this is held."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        _TEMPORARY.add(self)
-
-    def remove(self) -> None:
-        with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)
+_TEMPORARY: set[Path] = set()
+"""What signals remove: the temporary folders, and files that are being written."""
 
 
 class TemporaryFolder:
@@ -225,7 +209,7 @@ class TemporaryFolder:
         self.path = Path(tempfile.mkdtemp(prefix=f"hermes-browse-{purpose}-"))
         # What a thread that still runs puts into it after `remove` goes when Python ends.
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        _TEMPORARY.add(self)
+        _TEMPORARY.add(self.path)
 
     def __enter__(self) -> Path:
         return self.path
@@ -251,8 +235,10 @@ def removed_on_signals() -> Iterator[None]:
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        for each in list(_TEMPORARY):
-            each.remove()
+        for path in list(_TEMPORARY):
+            shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

@@ -38,7 +38,6 @@ class TitleError(BrowseError):
     """A text that cannot be a title."""
 
     exit_code = 2
-    code = "title"
 
 
 class Checked(NamedTuple):

@@ -50,11 +50,6 @@ class Location(NamedTuple):
     """The machine it is on; None for this one. The path then names no file of this machine."""
 
     @property
-    def home(self) -> Path | None:
-        """The HERMES_HOME with which Hermes opens this store."""
-        return self.root if self.profile is not None else None
-
-    @property
     def name(self) -> str:
         """Name on the screen."""
         if self.demo:
@@ -103,8 +98,8 @@ class Location(NamedTuple):
 def default_root() -> Path:
     """Return Hermes' root if HERMES_HOME is not set."""
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-        return Path(base) / "hermes" if base else Path.home() / "AppData" / "Local" / "hermes"
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(base) / "hermes"
     return Path.home() / ".hermes"
 
 

@@ -66,14 +66,6 @@ _TYPES = {
 """Those that modules of calls import for their annotations alone."""
 
 
-class SentCatalog(NamedTuple):
-    """A `Catalog` as it travels."""
-
-    sessions: list[Session]
-    now: float
-    exact: bool
-
-
 _SENT_AS: Mapping[object, object] = {
     Query: str,
     Query | str: str,
@@ -138,7 +130,7 @@ def _encode_hook(value: object) -> object:
         code: Any = value.exit_code
         return Failure(kind.__name__, value.sentence, value.remedy, value.advice, code)
     if isinstance(value, Catalog):
-        return SentCatalog([*value.sessions.values()], value.now, value.exact)
+        return [*value.sessions.values()], value.now, value.exact
     if isinstance(value, Facts):
         return value.dump()
     if isinstance(value, Mapping):
@@ -160,8 +152,8 @@ def _convert(value: object, kind: type[T]) -> T:
 
 def _decode_hook(kind: type, value: object) -> object:
     if kind is Catalog:
-        sent = _convert(value, SentCatalog)
-        return Catalog(sent.sessions, sent.now, exact=sent.exact)
+        sessions, now, exact = _convert(value, tuple[list[Session], float, bool])
+        return Catalog(sessions, now, exact=exact)
     if kind is Facts:
         tables = _convert(value, dict[str, list[list[str | int | float | None]]])
         return Facts.load(tables, Catalog(()))

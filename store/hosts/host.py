@@ -125,7 +125,7 @@ class HostError(StoreError):
     def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
         more = _("`hermes-browse hosts check {name}` says more.", name=host.name)
         super().__init__(sentence, remedy=f"{remedy} {more}".lstrip())
-        self.host, self.code = host, code
+        self.code = code
         self.mend = remedy
         """The remedy alone, without the command that says more; may be empty."""
         self.said = ""

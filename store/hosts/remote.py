@@ -17,7 +17,7 @@ from ..edit.delete import Deleted
 from ..edit.flags import Change
 from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
-from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
+from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..hermes.resume_command import Caution, ResumePlan
 from ..insights.facts import Facts
 from ..progress import never
@@ -26,7 +26,7 @@ from ..wording import _
 from . import codec
 from .connection import CHANGE_SECONDS, AskedQuestion
 from .host import Host, HostError, fault, ssh_command
-from .link import Link, Links
+from .link import Link
 from .ssh import ANSWER_SECONDS
 
 _LIST_BYTES = 32_000_000
@@ -256,10 +256,3 @@ def over_ssh(host: Host, plan: ResumePlan) -> ResumePlan:
         executable=executable,
         host=host.name,
     )
-
-
-def store_at(location: Location, links: Links) -> Store:
-    """Return the store at a location, on this machine or another."""
-    if location.host is None:
-        return Store(location.path, notes=notes_file(location))
-    return RemoteStore(links.of(location.host), location.path)

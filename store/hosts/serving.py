@@ -32,7 +32,7 @@ from ..call import CALLS
 from ..cleanup.sizes import Sizes
 from ..connection.connect import Fingerprint, Store
 from ..connection.stored_values import Json
-from ..errors import BrowseError, QueryInterruptedError, RefusedError, ValueTooLongError
+from ..errors import BrowseError, RefusedError, ValueTooLongError
 from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
@@ -92,19 +92,15 @@ class _Asked:
         self.seconds = QUESTION_SECONDS
         self.until = math.inf
         """When its time is over, by the monotonic clock."""
-        self.is_cancelled = self.is_stopped = self.is_answered = False
-
-    def begin(self) -> None:
-        """Note that it runs. QueryInterruptedError if it was cancelled before that."""
-        self.store.begin()
-        self.until = time.monotonic() + self.seconds
-        if self.is_cancelled:
-            raise QueryInterruptedError(_("The query was interrupted."))
+        self.is_stopped = False
+        """Whether it is to end with what is done so far."""
+        self.is_late = False
+        """Whether its time was over; not for a change, which says itself what it has done."""
 
     def cancel(self) -> None:
         """Interrupt it, unless it is a change; nobody else may get its connection meanwhile."""
         if not self.changes:
-            self.is_cancelled = True
+            self.is_stopped = True
             self.store.interrupt()
 
 
@@ -190,15 +186,6 @@ class Server:
             self._output.write(line)
             self._output.flush()
 
-    def _send(self, asked: _Asked, line: bytes) -> None:
-        """Send the line that answers a question, unless it has an answer already."""
-        with self._lock:
-            is_first, asked.is_answered = not asked.is_answered, True
-        if len(line) > ANSWER_BYTES or codec.is_too_much(line):
-            line = _failed(asked.id, ValueTooLongError(_("This answer is too large to be sent.")))
-        if is_first:
-            self._write(line)
-
     def _report(self, asked: _Asked, kind: str, value: object) -> None:
         """Send what a call has done so far. A change that goes on has its time again."""
         if asked.changes and not asked.is_stopped:
@@ -236,6 +223,7 @@ class Server:
         """Start a thread that answers a question."""
         with self._lock:
             free = self._free.pop() if self._free else OpenStore(self.store, self.location)
+            free.begin()
             asked = _Asked(question, free)
             thread = threading.Thread(target=self._answer, args=(asked,), daemon=True)
             self._running[asked] = thread
@@ -244,15 +232,21 @@ class Server:
     def _answer(self, asked: _Asked) -> None:
         try:
             line = _line(asked.id, "answer", self._ask(asked))
+            if len(line) > ANSWER_BYTES or codec.is_too_much(line):
+                raise ValueTooLongError(_("This answer is too large to be sent."))
         except Exception as error:  # thread boundary: no question ends the others
             line = _failed(asked.id, error)
-        try:
-            self._send(asked, line)
-        finally:
-            with self._lock:
-                self._free.append(asked.store)
-                self._free_since = time.monotonic()
-                del self._running[asked]
+        if asked.is_late:
+            text = _(
+                "This took longer than {seconds:.0f} seconds and was stopped.",
+                seconds=asked.seconds,
+            )
+            line = _failed(asked.id, RefusedError(text))
+        self._write(line)
+        with self._lock:
+            self._free.append(asked.store)
+            self._free_since = time.monotonic()
+            del self._running[asked]
 
     def _ask(self, asked: _Asked) -> bytes:
         """Carry out a call of the façade; return its answer as JSON."""
@@ -270,13 +264,14 @@ class Server:
         values = codec.received(name, asked.given)
         if types.is_write:
             asked.changes, asked.seconds = True, CHANGE_SECONDS
-        asked.begin()
+        asked.until = time.monotonic() + asked.seconds
+        asked.store.check()  # it may be cancelled by now
         for each in types.not_sent:
             values[each] = self.sizes if each == "known" else self.catalog(asked.store, now)
         for kind in types.reports:
             values[kind] = partial(self._report, asked, kind)
         if types.stops:
-            values["stopped"] = lambda: asked.is_stopped or asked.is_cancelled
+            values["stopped"] = lambda: asked.is_stopped
         return codec.encode(CALLS[name](asked.store, **values))
 
     def _watch(self) -> None:
@@ -298,20 +293,13 @@ class Server:
                 self._free.pop().close()
 
     def _stop_late(self) -> None:
-        """Stop questions that take too long; those that read are refused at once, even if they do
-        not stop. A change polls `stopped`, and says itself what it has done."""
+        """Stop questions that take too long; a change polls `stopped`."""
         with self._lock:
-            late = [asked for asked in self._running if time.monotonic() > asked.until]
-            for asked in late:
-                asked.until, asked.is_stopped = math.inf, True
-                asked.cancel()
-        for asked in late:
-            if not asked.changes:
-                text = _(
-                    "This took longer than {seconds:.0f} seconds and was stopped.",
-                    seconds=asked.seconds,
-                )
-                self._send(asked, _failed(asked.id, RefusedError(text)))
+            for asked in self._running:
+                if time.monotonic() > asked.until:
+                    asked.until, asked.is_stopped = math.inf, True
+                    asked.is_late = not asked.changes
+                    asked.cancel()
 
 
 def limit_memory() -> None:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -137,17 +137,10 @@ class SshProcess:
         self._errors.close()
 
 
-class Reply(NamedTuple):
-    """What a line printed on a host."""
-
-    code: int
-    """Its exit code; -1 if it did not end."""
-    out: str
-    err: str
-
-
-def run_once(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
-    """Run a line in the shell of a host and return what it printed.
+def run_once(
+    host: Host, line: str, seconds: float = ANSWER_SECONDS
+) -> subprocess.CompletedProcess[str]:
+    """Run a line in the shell of a host and return what it printed; the code is -1 if it did not end.
 
     Args:
         host: Where.
@@ -187,7 +180,7 @@ def run_once(host: Host, line: str, seconds: float = ANSWER_SECONDS) -> Reply:
     if not has_begun:
         kind = "host-serves" if '{"hello"' in text else "host-noise"
         raise fault(host, kind, said=said or text)
-    return Reply(-1 if code is None else code, text, said)
+    return subprocess.CompletedProcess(line, -1 if code is None else code, text, said)
 
 
 def read_document(host: Host, text: str) -> Json:

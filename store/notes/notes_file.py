@@ -49,7 +49,6 @@ class NotesError(BrowseError):
     """The file cannot be read or written; nothing was changed."""
 
     exit_code = 5
-    code = "notes"
 
 
 class Notes:

@@ -22,9 +22,8 @@ from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.ssh import in_thread
-from ..messages.chat_message import Hit, HitOrder
 from ..notes.notes_file import AllRead
-from ..progress import never
+from ..progress import TellShare, never, quiet
 from ..search.found import Found
 from ..search.query import Query
 from ..sessions.catalog import UNREAD, Catalog
@@ -51,8 +50,8 @@ _TURN = 0.05
 
 def places_of(here: Location, hosts: Sequence[Host], links: Links) -> list[Place]:
     """Return the profiles of the root of a store, then the hosts."""
-    every: list[Location | Host] = [*here.profiles(), *hosts]
-    return [Place(number, at, links) for number, at in enumerate(every)]
+    there = [Location(Path(host.name), host=host) for host in hosts]
+    return [Place(number, at, links) for number, at in enumerate([*here.profiles(), *there])]
 
 
 class MergedStore(Store):
@@ -95,7 +94,7 @@ class MergedConnection:
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places
         self._number_of = {place.name: place.keys.number for place in places}
-        self._open: dict[int, OpenStore] = {}
+        self._open: dict[Place, OpenStore] = {}
         self._is_interrupted = False
 
     def call(self, name: str, values: Mapping[str, Any]) -> object:
@@ -133,11 +132,10 @@ class MergedConnection:
             raise QueryInterruptedError(_("The query was interrupted."))
 
     def _store(self, place: Place) -> OpenStore:
-        number = place.keys.number
-        if number not in self._open:
-            self._open[number] = place.connect()
+        if place not in self._open:
+            self._open[place] = place.connect()
         self._check()
-        return self._open[number]
+        return self._open[place]
 
     # About one conversation, or some
 
@@ -166,12 +164,11 @@ class MergedConnection:
 
     def _by_place(self, items: Sequence[Any]) -> Iterator[tuple[Place, list[Any]]]:
         """Yield the places of some items, each with its own."""
-        by_name: dict[str, list[Any]] = {}
+        found: dict[Place, list[Any]] = {}
         for each in items:
-            by_name.setdefault(self._place(each).name, []).append(each)
-        for place in self._places:
-            if place.name in by_name:
-                yield place, place.keys.with_own_ids(by_name[place.name])
+            found.setdefault(self._place(each), []).append(each)
+        for place, some in found.items():
+            yield place, place.keys.with_own_ids(some)
 
     def completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
@@ -195,9 +192,9 @@ class MergedConnection:
     def undo_all_read(self, done: AllRead) -> AllRead:
         """Undo it in the places where it was done."""
 
-        def undo(place: Place, store: OpenStore) -> None:
+        def undo(place: Place) -> None:
             if (before := done.before.get(place.name)) is not None:
-                store.undo_all_read(done._replace(before={"": before}))
+                self._store(place).undo_all_read(done._replace(before={"": before}))
 
         notes = [_("undone: {done}", done=done.sentence)]
         list(self._answers(undo, notes))
@@ -242,44 +239,40 @@ class MergedConnection:
                 self._store(place).prepare_search()
 
     def _ask_everywhere(self, name: str, values: Mapping[str, Any]) -> object:
-        def ask(place: Place, store: OpenStore) -> Any:
+        def ask(place: Place) -> Any:
             catalog = place.catalog or UNREAD
             own = {
                 each: catalog if isinstance(value, Catalog) else value
                 for each, value in values.items()
             }
-            return getattr(store, name)(**own)
+            return getattr(self._store(place), name)(**own)
 
         notes: list[str] = []
         return MERGED[name]([*self._answers(ask, notes, values.get("stopped", never))], notes)
 
     def _answers(
-        self, ask: Callable[[Place, OpenStore], T], notes: list[str], stopped: Stopped = never
+        self, ask: Callable[[Place], T], notes: list[str], stopped: Stopped = never
     ) -> Iterator[tuple[Place, T]]:
         """Ask all places, hosts on threads of their own, and yield the answers as they come.
 
         Args:
             notes: Gets why others did not answer.
         """
-
-        def ask_one(place: Place) -> T:
-            return ask(place, self._store(place))
-
         running: dict[Future[T], Place] = {
-            in_thread(partial(ask_one, place), f"ask {place.name}"): place
+            in_thread(partial(ask, place), f"ask {place.name}"): place
             for place in self._places
             if place.host is not None
         }
         for place in self._places:
             if place.host is None and place.catalog is not None:
-                yield from self._answer(place, partial(ask_one, place), notes)
+                yield from self._answer(place, partial(ask, place), notes)
         while running and not stopped():
             self._check()
             done, _waiting = wait(running, _TURN)
             for each in done:
                 yield from self._answer(running.pop(each), each.result, notes)
         for place in running.values():  # what it still does there is no concern of another call
-            if (store := self._open.pop(place.keys.number, None)) is not None:
+            if (store := self._open.pop(place, None)) is not None:
                 store.interrupt()
             notes.append(f"{place.name}: " + _("stopped"))
 
@@ -303,10 +296,10 @@ class MergedConnection:
         limit: int,
         titles: int = 0,
         stopped: Stopped = never,
-        tell: Callable[[float], None] = lambda share: None,
-        portion: Callable[[Found], None] = lambda found: None,
-        order: HitOrder = HitOrder.NEWEST,
-        after: Hit | None = None,
+        tell: TellShare = quiet,
+        portion: Callable[[Found], object] = quiet,
+        order: object = None,
+        after: object = None,
         **others: Any,
     ) -> Found:
         """Search all places; the hits of each join the others when they come. They have one order,
@@ -315,8 +308,8 @@ class MergedConnection:
         pages: list[tuple[Place, Found]] = []
         notes: list[str] = []
 
-        def ask(place: Place, store: OpenStore) -> Found:
-            return store.search(query, place.catalog or UNREAD, **others)
+        def ask(place: Place) -> Found:
+            return self._store(place).search(query, place.catalog or UNREAD, **others)
 
         merged = partial(merged_hits, pages, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):

@@ -212,8 +212,6 @@ class OldTranscripts:
         """Folder of the transcripts."""
         self.notes = 0
         """Number of places in them that cannot be read."""
-        self._queue: list[SessionFile] = []
-        """Files to read, newest last."""
         self._lock = threading.Lock()
         prefixes = tuple(only) or ("",)
         with self._told():
@@ -224,16 +222,16 @@ class OldTranscripts:
             """The store."""
             self._connection = self._create()
         self._queue = sorted(files, key=lambda file: (file.stat.st_mtime, file.path.name))
+        """Files to read, newest last."""
         self.files = len(files)
         """Number of files."""
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
-        """Raise a failure in the block as BrowseError; nothing is read after it."""
+        """Raise a failure in the block as BrowseError."""
         try:
             yield
         except (OSError, sqlite3.Error) as error:
-            self._queue = []
             raise BrowseError(
                 _(
                     "The old transcripts in {folder} cannot be read: {reason}.",

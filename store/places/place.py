@@ -25,7 +25,6 @@ from ..api import OpenStore, open_store
 from ..connection.connect import Fingerprint, Store
 from ..errors import BrowseError, StoreEmptyError, StoreMissingError
 from ..hermes.homes import DEFAULT_PROFILE, Location
-from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.remote import locate_there
 from ..hosts.ssh import in_thread
@@ -174,16 +173,16 @@ class Place:
 
     Args:
         number: Its position among them.
-        at: The location of a store of this machine, or a host.
+        at: The location of a store of this machine; of a host, which says itself where its store is,
+            one with that host.
         links: The connections to hosts.
     """
 
-    def __init__(self, number: int, at: Location | Host, links: Links) -> None:
-        self._at, self._links = at, links
-        self.host = at if isinstance(at, Host) else None
-        self.link = links.of(self.host) if self.host is not None else None
+    def __init__(self, number: int, at: Location, links: Links) -> None:
+        self._at, self._links, self.host = at, links, at.host
+        self.link = links.of(at.host) if at.host is not None else None
         """The connection to its host."""
-        self.name = f"@{at.name}" if isinstance(at, Host) else at.profile or DEFAULT_PROFILE
+        self.name = f"@{at.host.name}" if at.host is not None else at.profile or DEFAULT_PROFILE
         """As the list shows it: the profile, or `@` and the host."""
         self.keys = Keys(number, self.name)
         self.catalog: Catalog | None = None
@@ -206,7 +205,7 @@ class Place:
 
     def location(self) -> Location:
         """Return where the store is; a host is asked. HostError if that cannot be reached."""
-        return locate_there(self._links.of(self._at)) if isinstance(self._at, Host) else self._at
+        return locate_there(self.link) if self.link is not None else self._at
 
     def connect(self) -> OpenStore:
         """Return a connection to the store; errors as of `location`."""

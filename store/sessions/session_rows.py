@@ -27,7 +27,7 @@ from ..connection.stored_values import (
     as_time,
     first_texts,
 )
-from ..errors import Advice, AmbiguousError, NotFoundError
+from ..errors import Advice, NotFoundError
 from ..notes.notes_file import tags_if_readable
 from ..text import as_text, text_of
 from ..wording import _
@@ -275,8 +275,7 @@ def resolve_session(reader: Reader, text: str) -> str:
     title.
 
     Raises:
-        NotFoundError: Nothing matches.
-        AmbiguousError: It is a prefix of several ids, and not a title.
+        NotFoundError: Nothing matches; or it is a prefix of several ids, and not a title.
     """
     text = text_of(text)
     if reader.rows("SELECT 1 FROM sessions WHERE id = ?", [text]):
@@ -292,7 +291,7 @@ def resolve_session(reader: Reader, text: str) -> str:
             return session_id
     if ids:
         candidates = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
-        raise AmbiguousError(
+        raise NotFoundError(
             _("Several sessions begin with “{text}”.", text=text),
             remedy=_("Give more of the id. Candidates: {ids}", ids=candidates),
         )

@@ -52,19 +52,14 @@ class TrashError(BrowseError):
     """The trash cannot take, read or remove a bundle, as for lack of space or permission."""
 
     exit_code = 5
-    code = "trash"
 
 
 class BundleDamagedError(BrowseError):
     """A bundle differs from its checksum, or is none."""
 
-    code = "bundle-damaged"
-
 
 class BundleNotFoundError(NotFoundError):
     """There is no bundle with that name."""
-
-    code = "bundle-not-found"
 
 
 class SavedConversation(NamedTuple):

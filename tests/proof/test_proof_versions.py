@@ -19,7 +19,7 @@ from trashing import run
 from watching import digest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import AmbiguousError, NotFoundError
+from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
@@ -67,7 +67,7 @@ def compare(store, said, tell):
             if expected is not None:
                 assert resolve_session(reader, text) == expected
             else:
-                with pytest.raises((NotFoundError, AmbiguousError)):
+                with pytest.raises(NotFoundError):
                     resolve_session(reader, text)
         for text, found in said["search"].items():
             _compare_search(reader, text, found)

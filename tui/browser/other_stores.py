@@ -149,8 +149,7 @@ class PlacesScreen(OtherScreen):
             return
         own = place.keys.with_own_ids(conversation)
         message = self.message_id or self.shown.message_id
-        own_message = place.keys.with_own_ids(message) if message is not None else None
-        self.switching.to_place(place, Arrival(own, own_message))
+        self.switching.to_place(place, Arrival(own, place.keys.with_own_ids(message)))
 
 
 _NOT_OF_FILES = (

@@ -18,10 +18,10 @@ from textual.widget import Widget
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError, StoreError
 from hermes_browse.store.hermes.homes import Location, sessions_folder, short_reason
 from hermes_browse.store.hosts.host import HostError
-from hermes_browse.store.hosts.remote import store_at
 from hermes_browse.store.hosts.ssh import in_thread
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.place import Figures, Place
@@ -245,7 +245,7 @@ class Switching:
         if main.writes.is_busy:
             main.say(_("something is still being written here: try again when it is done"))
             return
-        store = store_at(location, app.links)
+        store = open_store(location, app.links).source
         try:
             first = await main.call(lambda: main.first_page(store))
         except HostError:

@@ -97,10 +97,20 @@ def _about_program(host: Host, error: HostError) -> StoreProblem:
                 host, _("Its login shell does not find it either. Install it there: `{command}`")
             )
         )
-    if (broken := _broken(host, error, program)) is not None:
-        return broken
-    if plain:  # it is what the plain shell would have run
+    if plain and more:  # a wrapper, such as `docker exec`, which is there
         return as_told
+    if plain:
+        return StoreProblem(
+            "error",
+            error.code,
+            _(
+                "{name}: {program} is there and cannot be run ({said}).",
+                name=host.name,
+                program=one_line(program, 200),
+                said=one_line(error.said, 200) or "?",
+            ),
+            _installing(host, _("Its Python may be gone. Install it there again: `{command}`")),
+        )
     command = f"{shlex.quote(program)}{space}{more}".replace("\\", "\\\\").replace('"', '\\"')
     return as_told._replace(
         remedy=_(
@@ -116,30 +126,8 @@ def _find(host: Host, line: str, *, login: bool = False) -> str:
         reply = run_once(host, f"sh -{'l' if login else ''}c {shlex.quote(line)}")
     except HostError:
         return ""
-    paths = [path for path in map(str.strip, reply.out.splitlines()) if path.startswith("/")]
+    paths = [path for path in map(str.strip, reply.stdout.splitlines()) if path.startswith("/")]
     return paths[-1] if paths else ""
-
-
-def _broken(host: Host, error: HostError, program: str) -> StoreProblem | None:
-    """Try a program there; return what is wrong if it does not say its version."""
-    try:
-        reply = run_once(host, f"{shlex.quote(program)} --version")
-        if reply.code == 0:
-            return None
-        said = reply.err.strip()
-    except HostError as failed:
-        said = failed.said
-    return StoreProblem(
-        "error",
-        error.code,
-        _(
-            "{name}: {program} is there and cannot be run ({said}).",
-            name=host.name,
-            program=one_line(program, 200),
-            said=one_line(said.splitlines()[-1], 200) if said else "?",
-        ),
-        _installing(host, _("Its Python may be gone. Install it there again: `{command}`")),
-    )
 
 
 def _installing(host: Host, remedy: str) -> str:
@@ -173,7 +161,7 @@ def install_line(host: Host) -> str | None:
         there = f"~/{path.name}"
         line = _line(host, there, f"cat >{there} && ")
         return f"{line} <{shlex.quote(str(path))}"
-    if not all((path / each).exists() for each in _PARTS):
+    if not path.is_dir():
         return None
     packed = shlex.join(["tar", "-C", str(path), "--exclude", "__pycache__", "-cf", "-", *_PARTS])
     folder = f"~/{PROGRAM}-source"

@@ -10,12 +10,11 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hosts.host import Host, HostError, fault, login_command
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import doubtful, locate_there
+from hermes_browse.store.hosts.remote import doubtful
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line, printable
@@ -41,6 +40,7 @@ from .stores import (
     configured_hosts,
     named_host,
     opened_links,
+    store_of,
     with_host,
 )
 
@@ -132,19 +132,22 @@ def _ask(hosts: Sequence[Host], *, is_check: bool = False) -> list[_HostState]:
 def _state(host: Host, links: Links, *, is_check: bool) -> _HostState:
     """Ask a host for its state; for a check, look for what is wrong with it, and where nothing
     else is, plan a resume."""
-    names = ("error", "version", "round_trip_ms", "sessions", "last_active")
     known: dict[str, Any] = {
         "name": host.name,
         "ssh": host.ssh,
         "reachable": True,
-        **dict.fromkeys(names),
+        "error": None,
+        "version": None,
+        "round_trip_ms": None,
+        "sessions": None,
+        "last_active": None,
+        "rights": (),  # unknown
     }
-    known["rights"] = ()  # unknown
-    problem, link = None, links.of(host)
+    problem = None
     try:
-        hello = link.open()
+        hello = links.of(host).open()
         known |= {"version": one_line(hello.version, 40), "rights": hello.rights}
-        with open_store(locate_there(link), links) as store:
+        with store_of(host, links) as store:
             known["sessions"] = store.summary().sessions  # opens the store there
             begun = time.perf_counter()
             store.state()
@@ -196,18 +199,18 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     words = without(argv, {"--host", "--profile"}, {"--debug"})
     try:
         reply = run_once(host, host.command_line(words), _RUN_SECONDS)
-        if reply.code not in _EXIT_CODES:  # it, or ssh, was killed
+        if reply.returncode not in _EXIT_CODES:  # it, or ssh, was killed
             raise fault(host, "host-lost")
     except HostError as lost:
         if arguments.command == "trash" and lost.code in ("host-lost", "host-silent"):
             raise doubtful(host) from lost
         raise
     if not arguments.json:
-        sys.stdout.write(printable(reply.out))
+        sys.stdout.write(printable(reply.stdout))
         sys.stdout.flush()
-    for line in reply.err.split("\n"):
+    for line in reply.stderr.split("\n"):
         if line.strip():
             note(host.advice(line.rstrip("\r")))
-    if arguments.json and (reply.code == 0 or reply.out.strip()):
-        print_json(with_host(read_document(host, reply.out), host))
-    return reply.code
+    if arguments.json and (reply.returncode == 0 or reply.stdout.strip()):
+        print_json(with_host(read_document(host, reply.stdout), host))
+    return reply.returncode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -97,12 +97,8 @@ def as_typed(sentence: str, arguments: SimpleNamespace) -> str:
 @contextmanager
 def opened_links() -> Iterator[Links]:
     """Yield connections to hosts, and end them with the block, whatever ends it."""
-    links = later.link.Links()
-    with removed_on_signals():
-        try:
-            yield links
-        finally:
-            links.close()
+    with removed_on_signals(), closing(later.link.Links()) as links:
+        yield links
 
 
 def store_of(host: Host, links: Links) -> OpenStore:

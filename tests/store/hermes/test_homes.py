@@ -45,7 +45,7 @@ def opened_by_hermes(location, monkeypatch):
 def test_nothing_is_set(native):
     """The default root, its default profile."""
     assert locate() == Location(native / "state.db", native, "default")
-    assert locate().home == native and locate().name == "default"
+    assert locate().root == native and locate().name == "default"
 
 
 def test_a_root_and_a_profile_in_the_environment(native, custom, hermes_home):
@@ -141,7 +141,7 @@ def test_loose_files_are_refused_to_hermes(native, custom):
             location.refuse_without_home()
     backup = locate(home=str(native / "backup"))
     assert backup == Location(native / "backup/state.db")
-    assert (backup.home, backup.name) == (None, "state.db")
+    assert (backup.root, backup.name) == (None, "state.db")
 
 
 def test_a_link_to_a_folder_of_the_default_root(native, tmp_path):

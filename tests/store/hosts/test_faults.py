@@ -381,7 +381,7 @@ def test_no_ssh_here(links, server, monkeypatch, tmp_path):
 def test_a_line_that_prints_nothing_is_given_up(server):
     """However long it may take as long as it prints."""
     chatty = "for each in 1 2 3 4 5 6; do sleep 0.3; echo $each; done"
-    assert run_once(server.host, chatty, 1.2).out.split()[-1] == "6"
+    assert run_once(server.host, chatty, 1.2).stdout.split()[-1] == "6"
     for silent in ("echo begun; sleep 600", "while sleep 0.3; do echo begun >&2; done"):
         with pytest.raises(HostError) as caught:
             run_once(server.host, silent, 1.2)

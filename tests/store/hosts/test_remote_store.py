@@ -19,7 +19,7 @@ from hermes_browse.store.errors import (
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts import codec
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import RemoteStore, locate_there, store_at
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 from hermes_browse.store.insights.sums import make_report
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.search.query import parse
@@ -38,7 +38,7 @@ def there(ssh_server, tmp_path):
         home.mkdir()
         shutil.copy(next(DATA.glob(f"state-{shape}-*.db")), home / "state.db")
         server = ssh_server(home)
-        store = store_at(locate_there(links.of(server.host)), links)
+        store = open_store(locate_there(links.of(server.host)), links).source
         assert isinstance(store, RemoteStore)
         return store
 

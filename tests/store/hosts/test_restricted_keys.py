@@ -18,7 +18,7 @@ from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 
 pytestmark = NEEDS
-KINDS = ("RefusedError", "NotFoundError", "AmbiguousError", "ValueTooLongError")
+KINDS = ("RefusedError", "NotFoundError", "ValueTooLongError")
 """Errors of a question that is wrong."""
 READS = [name for name, each in CALLS.items() if not each.is_write]
 CHANGES = [name for name, each in CALLS.items() if each.is_write]

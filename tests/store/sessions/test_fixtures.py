@@ -11,7 +11,7 @@ from paths import DATA
 from search_stores import change
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import AmbiguousError, NotFoundError
+from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.messages.preview import with_details
@@ -134,7 +134,7 @@ def compared(said, catalog, reader):
     yield "last", "cli", resolve_last(reader, "cli"), said["last_cli"][0]
     for text, expected in said["prefix"].items():
         found = None
-        with suppress(NotFoundError, AmbiguousError):
+        with suppress(NotFoundError):
             found = resolve_session(reader, text)
         yield "prefix", text, found, expected
 

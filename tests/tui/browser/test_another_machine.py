@@ -8,6 +8,7 @@ from browsing import on_demo
 from trashing import add_message, execute, opened, rows, run
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
@@ -34,7 +35,8 @@ async def browser(tmp_path):
 
 async def _go(browser, machine):
     """Open the store of a machine; return its screen."""
-    browser.screen.switching.to_place(Place(0, machine.host, browser.app.links), Arrival())
+    at = Location(Path(machine.host.name), host=machine.host)
+    browser.screen.switching.to_place(Place(0, at, browser.app.links), Arrival())
     await browser.settle()
     assert browser.screen.location.host == machine.host
     return browser.screen

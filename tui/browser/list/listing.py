@@ -207,7 +207,7 @@ class Listing:
                 gc.collect()  # or unreachable cycles would be frozen with the rest
                 state = store.state()  # before the catalog, so that no change between is missed
                 step = store.catalog(now, catalog), state
-                if location.home is not None:
+                if location.root is not None:
                     self._main.details.jobs = read_job_names(location.path.parent)
             rows = self._make(step[0])
             step[0].counts()
