@@ -40,6 +40,8 @@ class Subcommand:
     """What it takes itself, in the order of the help."""
     given: SimpleNamespace
     """The values of all arguments."""
+    store: OpenStore | None = None
+    """The one store that it works on; None for several, and for none."""
     host: Host | None = None
     """That of its store; None for this machine."""
 
@@ -70,7 +72,10 @@ class Subcommand:
     def give(
         self, document: Mapping[str, object], tell: Callable[..., object], *what: object
     ) -> None:
-        """Print a document, or for people what `tell` makes of something."""
+        """Print a document, or for people what `tell` makes of something. The store is closed
+        before, as printing may wait for a pager."""
+        if self.store is not None:
+            self.store.close()
         if self.given.json:
             self.print_json(document)
         else:
@@ -103,13 +108,6 @@ class StoreCommand(Subcommand):
     def can_ask(self) -> bool:
         """Whether the user can be asked for confirmation."""
         return on_a_terminal() and not self.given.json
-
-    def give(
-        self, document: Mapping[str, object], tell: Callable[..., object], *what: object
-    ) -> None:
-        """Close the store before printing, which may wait for a pager."""
-        self.store.close()
-        super().give(document, tell, *what)
 
     def note_with_advice(self, sentences: Iterable[str]) -> None:
         """Note sentences, with their `advice`."""

@@ -44,17 +44,15 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
     values: dict[str, str | bool] = {}
     words = iter(argv)
     for word in words:
-        option, equals, value = word.partition("=")
-        name = option.removeprefix("--").replace("-", "_")
+        name = word.removeprefix("--").replace("-", "_")
         if word in _FLAGS:
             values[name] = True
             continue
-        if not equals:
-            value = next(words, "")
-        if option not in _WITH_VALUE or name in values or value[:1] in ("", "-"):
+        value = next(words, "")
+        if word not in _WITH_VALUE or value[:1] in ("", "-"):
             return None
         values[name] = value
-    if len(values.keys() & {"db", "demo"}) + bool(values.keys() & {"home", "profile"}) > 1:
+    if len(values.keys() & {"db", "demo", "home", "profile"}) > 1:
         return None
     return SimpleNamespace(**_NOTHING_GIVEN | values)
 

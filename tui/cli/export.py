@@ -18,7 +18,7 @@ from hermes_browse.store.files import removed_on_signals
 from hermes_browse.store.search.filters import BY_KEY
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _
 
 from ..text.export_files import (
     FileExport,
@@ -27,7 +27,7 @@ from ..text.export_files import (
     kept_files,
     redacted_words,
 )
-from ..text.formats import counted
+from ..text.formats import counted, listed
 from .command import StoreCommand
 from .output import fields, note, print_text, printing
 from .parser import Argument, Flag, Valued, name_arg
@@ -199,11 +199,9 @@ def _tell(export: FileExport) -> None:
 def _line(saved: Saved) -> str:
     """Return the path of a file and what is in it."""
     conversations, counts = len(saved.document.conversations), saved.counts
-    words = [counted(counts.sessions, "session"), counted(counts.messages, "message")]
-    if conversations > 1:
-        words.insert(0, counted(conversations, "conversation"))
-    return _(
-        "{path}  ({counts})",
-        path=one_line(str(saved.document.path)),
-        counts=pgettext("list", ", ").join(words),
+    words = listed(
+        counted(conversations, "conversation") if conversations > 1 else "",
+        counted(counts.sessions, "session"),
+        counted(counts.messages, "message"),
     )
+    return _("{path}  ({counts})", path=one_line(str(saved.document.path)), counts=words)

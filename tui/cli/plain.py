@@ -22,10 +22,10 @@ from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading,
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
 from ..terminal.handover import watch_terminal
-from ..text.formats import ago, costs, counted, dollars, timestamp
+from ..text.formats import ago, costs, counted, dollars, listed, timestamp
 from ..text.sentences import status
 from .output import labelled, print_text, title_or_preview, with_advice
 from .resume import as_configured, run_plan
@@ -35,7 +35,6 @@ _MESSAGES = 5
 """Of a page."""
 _CUT = 200
 """Letters of tool output and calls that are printed until all of it is asked for."""
-_BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
 _MOST_HITS = 200
 _DIGITS = 9
 """Of a number; a longer one is none."""
@@ -96,13 +95,14 @@ class Transcript(Pages):
         self._store, self.conversation = store, conversation
         self._is_full = False
         """Whether tool output and summaries are printed in full."""
-        outline = store.outline(conversation.segments)
-        at = outline.index_of(hit.message_id) if hit is not None else None
-        if hit is not None and at is None:  # taken back, or hidden
-            everything = store.outline(conversation.segments, Reading.EVERYTHING)
-            at = everything.index_of(hit.message_id)
-            outline = outline if at is None else everything
-        first = max(len(outline.rows) - _MESSAGES, 0) if at is None else at
+        outline, first = store.outline(conversation.segments), None
+        if hit is not None:
+            first = outline.index_of(hit.message_id)
+            if first is None:  # taken back, or hidden
+                outline = store.outline(conversation.segments, Reading.EVERYTHING)
+                first = outline.index_of(hit.message_id)
+        if first is None:
+            first = max(len(outline.rows) - _MESSAGES, 0)
         super().__init__(_("messages"), outline.rows, self._messages, _MESSAGES, first)
 
     def prompt(self) -> Iterator[str]:
@@ -114,7 +114,11 @@ class Transcript(Pages):
                 if not message.is_summary:
                     yield from self._message(message)
                     if between:
-                        yield ngettext(*_BETWEEN, between)
+                        yield ngettext(
+                            "{count:,} message in between.",
+                            "{count:,} messages in between.",
+                            between,
+                        )
                     return
 
     def _messages(self, rows: Sequence[RowInfo], _number: int) -> Iterator[str]:
@@ -202,12 +206,8 @@ class Dialogue:
             yield from action()
         else:
             extra = ["v all"] if self._open is None else ["r", "i"]
-            words = [_("a number"), "n", "p", _("/words"), *extra, "l", "h"]
-            yield _(
-                "Unknown command. Type {words} or {last}.",
-                words=pgettext("list", ", ").join(words),
-                last="q",
-            )
+            words = listed(_("a number"), "n", "p", _("/words"), *extra, "l", "h")
+            yield _("Unknown command. Type {words} or {last}.", words=words, last="q")
 
     def _actions(self) -> dict[str, Callable[[], Iterable[str]]]:
         """Return what can be typed now, and what answers."""

@@ -60,16 +60,14 @@ class _HitRow(NamedTuple):
         """Of the conversation, or how it begins; empty if it is not there."""
         return one_line(title_or_preview(self.conversation), 40) if self.conversation else ""
 
-    def json(self, *, has_context: bool) -> Json:
+    def json(self) -> Json:
         """Build a HIT of the JSON contract."""
+        hit = self.hit
         document = self.place | fields(
-            self.hit,
-            "message_id session_id role timestamp snippet match state",
+            hit, "message_id session_id role timestamp snippet match state"
         )
-        document["conversation_id"] = (
-            self.conversation.id if self.conversation else self.hit.session_id
-        )
-        if has_context:
+        document["conversation_id"] = self.conversation.id if self.conversation else hit.session_id
+        if self.around:
             document["context"] = [
                 {"message_id": number, "role": role, "text": text}
                 for number, role, text in self.around
@@ -157,7 +155,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
                 "suggestions": fields_of_each(suggestions, "text query hits"),
                 "query": query.text,
                 "notes": notes,
-                "hits": [hit.json(has_context=bool(given.context)) for hit in hits],
+                "hits": [hit.json() for hit in hits],
             }
             self.print_json(outcome | found_here | answers.facts)
             return

@@ -15,9 +15,9 @@ from hermes_browse.store.progress import Progress
 from hermes_browse.store.sessions.models import Conversation, Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle, describe, find, remove_by_name
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext
 
-from ..text.formats import counted, timestamp
+from ..text.formats import counted, listed, timestamp
 from .command import StoreCommand, telling
 from .output import (
     Number,
@@ -77,7 +77,7 @@ class DeleteCommand(StoreCommand):
                     "{count:,} session stayed and lost a parent: {ids}",
                     "{count:,} sessions stayed and lost a parent: {ids}",
                     count,
-                    ids=pgettext("list", ", ").join(deleted.reparented),
+                    ids=listed(*deleted.reparented),
                 )
             )
 
@@ -173,7 +173,7 @@ class TrashCommand(StoreCommand):
             raise
         except BrowseError:
             if results:
-                restored = pgettext("list", ", ").join(result.name for result in results)
+                restored = listed(*(result.name for result in results))
                 note(_("Restored before that: {bundles}.", bundles=restored))
                 self.note_with_advice(store.check_index())
             raise

@@ -96,12 +96,12 @@ class Option(NamedTuple):
         return tuple(import_module(self.table).COLUMNS) if self.table else self.choices
 
     def parse(self, value: Any, problems: list[Problem]) -> object:
-        """Return a value of TOML as `Options` has it, None for the default, and add what is wrong
-        with it."""
+        """Return a value of TOML as `Options` has it, the default for a wrong one, and add what is
+        wrong with it."""
         if not self._holds(value):
             text = self._sentence(self.wrong, value)
             problems.append(Problem(text, similar(value, self.names)))
-            return None
+            return Options._field_defaults[self.name]
         if not self.wrong_item:
             return value
         is_table = isinstance(value, Mapping)

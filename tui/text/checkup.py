@@ -31,6 +31,7 @@ from ..settings.read_config import Configuration, config_path, read_config
 from ..terminal.clipboard import route
 from ..terminal.logfile import log_path
 from . import formats
+from .glyphs import is_unicode
 
 _LOW_DISK = 200_000_000
 """Bytes; a disk with less is reported as nearly full."""
@@ -127,7 +128,6 @@ def problems_around(
         "free": formats.size(free or 0),
     }
     wants_windows = options.resume == "window" and options.window == WINDOW
-    is_utf8 = (term["encoding"] or "").lower().replace("-", "") == "utf8"
     is_dumb = term["term"] in (None, "", "dumb")
     has_colours = term["colors"] in ("none", "truecolor", "24bit")
     is_small = term["columns"] < 80 or term["rows"] < 24
@@ -138,7 +138,7 @@ def problems_around(
         # https://sqlite.org/lang_vacuum.html
         ("info", "disk-vacuum", free is not None and _LOW_DISK <= free < 2 * size),
         ("warning", "no-windows", is_terminal and wants_windows and term["windows"] is None),
-        ("warning", "encoding", is_terminal and not is_utf8),
+        ("warning", "encoding", is_terminal and not is_unicode(term["encoding"])),
         ("warning", "terminal-dumb", is_terminal and is_dumb),
         ("info", "no-truecolor", is_terminal and not is_dumb and not has_colours),
         ("info", "terminal-small", is_terminal and is_small),

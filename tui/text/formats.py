@@ -274,8 +274,9 @@ def own_and_tree(
 
 def duration(seconds: float) -> str:
     """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
-    fitting = (unit_and_words for unit_and_words in _DURATIONS if seconds < unit_and_words[0])
-    _limit, unit, words = next(fitting, _DURATIONS[-1])
+    for limit, unit, words in _DURATIONS:
+        if seconds < limit:
+            break
     return _(words, count=max(seconds / unit, 0))
 
 
