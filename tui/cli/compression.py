@@ -33,7 +33,7 @@ from .output import (
     print_text,
 )
 from .parser import ID, Count, Flag
-from .show import body_of, heading, message_json, name_of, title_line
+from .show import SPEAKERS, body_of, heading, message_json, name_of, title_line
 
 _KINDS = N_(
     {
@@ -289,8 +289,10 @@ def _context_lines(
 
 
 def _context_line(row: SentRow, message: ChatMessage) -> OutputLine:
-    why = _(_WHY[row.why]) if row.is_certain else _("{why}?", why=_(_WHY[row.why]))
-    kind = message.role if message.role in ("user", "assistant") else "tool"
+    why = _(_WHY[row.why])
+    if not row.is_certain:
+        why = _("{why}?", why=why)
+    kind = message.role if message.role in SPEAKERS else "tool"
     if row.why is RowOrigin.SUMMARY:
         kind = "seam"
     text = one_line(message.text or body_of(message), 100)

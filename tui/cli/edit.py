@@ -34,11 +34,8 @@ class RenameCommand(StoreCommand):
         title, is_changed = renamed.title, bool(renamed.change.rows)
         document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
         if not is_changed:
-            self.give(
-                document,
-                note,
-                _("It has no title.") if title is None else _("It has that title already."),
-            )
+            same = _("It has no title.") if title is None else _("It has that title already.")
+            self.give(document, note, same)
             return
         was = _("it was {name}", name=_name(before)) if before.title else ""
         self.give(document, print_text, one_line(joined(renamed.change.sentence, was)))
@@ -80,8 +77,7 @@ class MarkCommand(StoreCommand):
         self.store.close()
         command = self.given.command
         touched = set(getattr(self.store, command)(list(by_id)).session_ids)
-        own = {tip: {*conversation.session_ids} for tip, conversation in by_id.items()}
-        changed = [tip for tip in by_id if touched & own[tip]]
+        changed = [tip for tip in by_id if touched.intersection(by_id[tip].session_ids)]
         unchanged = [tip for tip in by_id if tip not in changed]
         self.give(
             {_KEYS[command]: changed, "sessions": sorted(touched), "unchanged": unchanged},
@@ -94,7 +90,7 @@ class MarkCommand(StoreCommand):
                 for tip in unchanged
             )
         )
-        if others := len(touched.difference(*own.values())):
+        if others := len(touched.difference(*(each.session_ids for each in by_id.values()))):
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
             # 0.22).
             self.remark(

@@ -122,7 +122,7 @@ class ExportCommand(StoreCommand):
     def _save(self, export: FileExport, conversations: Sequence[Conversation]) -> None:
         """Write files, and print which."""
         given, redactor = self.given, export.redactor
-        documents = export.plan(conversations, given.output)
+        documents = export.plan(conversations, given.output or "")
         keep = kept_files(self.store.location)
         files: list[Json] = []
         for saved in export.save(documents, keep=keep, force=given.force):

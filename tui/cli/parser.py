@@ -146,19 +146,12 @@ def _closest(word: str, words: Sequence[str]) -> str | None:
 
 def count_arg(text: str) -> int:
     """Parse a non-negative integer."""
+    problem = _("wants a number of at most {digits} digits, not {text!r}")
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(
-            _("wants a whole number, 0 or more, not {text!r}", text=text)
-        )
-    if len(text) > _MOST_DIGITS:
-        raise argparse.ArgumentTypeError(
-            _(
-                "wants a number of at most {digits} digits, not {text!r}",
-                digits=_MOST_DIGITS,
-                text=text,
-            )
-        )
-    return int(text)
+        problem = _("wants a whole number, 0 or more, not {text!r}")
+    elif len(text) <= _MOST_DIGITS:
+        return int(text)
+    raise argparse.ArgumentTypeError(problem.format(digits=_MOST_DIGITS, text=text))
 
 
 def name_arg(text: str) -> str:

@@ -83,8 +83,11 @@ def _line_of(arguments: SimpleNamespace) -> str:
 
 
 def _filters(arguments: SimpleNamespace) -> Iterator[str]:
-    values = {before: getattr(arguments, option.dest) for before, option in _FILTERS.items()}
-    filters = {before: value for before, value in values.items() if value}
+    filters = {
+        before: value
+        for before, option in _FILTERS.items()
+        if (value := getattr(arguments, option.dest))
+    }
     for before, value in filters.items():
         if before == "include:stale":
             # Alone it means stale ones only, and an age beside it is their age.
@@ -211,14 +214,13 @@ class PruneCommand(StoreCommand):
         if cleaned.error is not None:
             _note_stopped(done, len(plan.selected), cleaned.doubtful)
             raise cleaned.error
-        deleted = [] if cleaned.deleted is None else [cleaned.deleted]
         note(*cleaned.notes)
         note(cleaned.sentence(_("moved to the trash")))
         freed = store.file_space().free_bytes - before
         self.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
         return done_of(plan, cleaned), {
             "measured_free_bytes": freed,
-            "bundles": [bundle_json(each.bundle) for each in deleted],
+            "bundles": [bundle_json(cleaned.deleted.bundle)] if cleaned.deleted else [],
         }
 
 

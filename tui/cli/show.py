@@ -40,7 +40,7 @@ from .parser import ID, Argument, Flag, OneOf
 
 _AT_ONCE = 400
 """Messages."""
-_SPEAKERS = ("user", "assistant")
+SPEAKERS = ("user", "assistant")
 _Reading = partial(Argument, action="store_const", dest="reading", default="said")
 
 
@@ -158,9 +158,9 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
             segment = message.session_id
             yield OutputLine("seam", f"── {_(SEAM.shown or '', id=one_line(segment))} ──")
             yield BLANK
-        yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
+        yield OutputLine(message.role if message.role in SPEAKERS else "other", heading(message))
         if body := body_of(message):
-            yield OutputLine("said" if message.role in _SPEAKERS else "tool", body, 2)
+            yield OutputLine("said" if message.role in SPEAKERS else "tool", body, 2)
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:

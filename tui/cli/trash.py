@@ -163,7 +163,6 @@ class TrashCommand(StoreCommand):
         try:
             for name in names:
                 results.append(self._restored(name, only, check=name == names[-1]))
-                self._tell_restored(results[-1])
         except KeyboardInterrupt:
             note(
                 _(
@@ -190,30 +189,30 @@ class TrashCommand(StoreCommand):
             )
 
     def _restored(self, name: str, only: Sequence[str] | None, *, check: bool) -> Restored:
-        """Restore a bundle; with `--yes`, which no call allows, also into another store. The search
-        index is compared with the rows after the last one."""
+        """Restore a bundle, and say so; with `--yes`, which no call allows, also into another store.
+        The search index is compared with the rows after the last one."""
         store = self.store
         store.close()
-        if not self.given.yes:
-            return store.restore(name, only, check=check, tell=telling())
-        return restore(
-            store.source,
-            store.trash,
-            name,
-            sessions_folder=sessions_folder(self.store.location),
-            any_store=True,
-            check=check,
-            only=only,
-            progress=Progress(tell=telling()),
-        )
-
-    def _tell_restored(self, result: Restored) -> None:
+        if self.given.yes:
+            result = restore(
+                store.source,
+                store.trash,
+                name,
+                sessions_folder=sessions_folder(store.location),
+                any_store=True,
+                check=check,
+                only=only,
+                progress=Progress(tell=telling()),
+            )
+        else:
+            result = store.restore(name, only, check=check, tell=telling())
         self.note_with_advice(result.notes)
         if not self.given.json:
             sentence = _("{sentence} from {bundle}")
             if result.present.issuperset(result.sessions):
                 sentence = _("{bundle}: {sentence}")
             print_text(sentence.format(sentence=result.sentence, bundle=result.name))
+        return result
 
     def _drop(self) -> None:
         trash = self.store.trash

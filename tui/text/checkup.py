@@ -121,7 +121,7 @@ def problems_around(
 
     `term` is from `terminal`.
     """
-    options, is_terminal = configuration.options, term["interactive"]
+    options = configuration.options
     values = term | {
         "gone": _names(each for each in holders if each.is_gone),
         "here": _names(each for each in holders if not each.is_gone),
@@ -130,19 +130,21 @@ def problems_around(
     wants_windows = options.resume == "window" and options.window == WINDOW
     is_dumb = term["term"] in (None, "", "dumb")
     has_colours = term["colors"] in ("none", "truecolor", "24bit")
-    is_small = term["columns"] < 80 or term["rows"] < 24
-    checks = (
+    checks = [
         ("error", "held-gone", values["gone"]),
         ("info", "held", values["here"]),
         ("warning", "disk-low", free is not None and free < _LOW_DISK),
         # https://sqlite.org/lang_vacuum.html
         ("info", "disk-vacuum", free is not None and _LOW_DISK <= free < 2 * size),
-        ("warning", "no-windows", is_terminal and wants_windows and term["windows"] is None),
-        ("warning", "encoding", is_terminal and not is_unicode(term["encoding"])),
-        ("warning", "terminal-dumb", is_terminal and is_dumb),
-        ("info", "no-truecolor", is_terminal and not is_dumb and not has_colours),
-        ("info", "terminal-small", is_terminal and is_small),
-    )
+    ]
+    if term["interactive"]:
+        checks += [
+            ("warning", "no-windows", wants_windows and term["windows"] is None),
+            ("warning", "encoding", not is_unicode(term["encoding"])),
+            ("warning", "terminal-dumb", is_dumb),
+            ("info", "no-truecolor", not is_dumb and not has_colours),
+            ("info", "terminal-small", term["columns"] < 80 or term["rows"] < 24),
+        ]
     problems = [
         StoreProblem(severity, code, _(_PROBLEMS[code][0], **values), _(_PROBLEMS[code][1]))
         for severity, code, is_so in checks
@@ -251,9 +253,8 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         )
         index = _index(checkup.search)
     tool, windows = N_("by {tool}"), term["windows"]
-    configuration, log = checkup.configuration, checkup.log
-    path = "{path}" if configuration.exists else N_("{path} (not there: nothing is set)")
-    log_path = "{path}" if os.path.exists(log) else N_("{path} (nothing went wrong yet)")
+    path, log = checkup.configuration.path, checkup.log
+    is_set, is_written = checkup.configuration.exists, os.path.exists(log)
     open_in = _("this system does not tell")
     if checkup.holders is not None:
         open_in = _names(checkup.holders) or _("no other process")
@@ -275,8 +276,8 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         _("terminal"): _terminal_words(term),
         _("clipboard"): _(tool, tool=term["clipboard"]),
         _("new windows"): _(tool, tool=windows) if windows else _("not from this terminal"),
-        _("configuration"): _(path, path=configuration.path),
-        _("log"): _(log_path, path=log),
+        _("configuration"): path if is_set else _("{path} (not there: nothing is set)", path=path),
+        _("log"): log if is_written else _("{path} (nothing went wrong yet)", path=log),
     }
     return [(name, str(fact)) for name, fact in every.items() if fact not in (None, "")]
 
@@ -292,19 +293,18 @@ def _index(search: SearchHealth) -> str:
     if not search.fts:
         return _("none: searches look through the messages")
     share = f" ({search.indexed / search.messages:.1%})" if search.messages else ""
+    text = N_("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
     if search.trigram:
         text = N_("{indexed:,} of {messages:,} messages{share}, with an index of substrings")
-    else:
-        text = N_("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
     return _(text, indexed=search.indexed, messages=search.messages, share=share)
 
 
 def _terminal_words(term: dict[str, Any]) -> str:
     return formats.listed(
         f"{term['columns']} × {term['rows']}",
-        f"{term['term'] or _('no TERM')}",
+        term["term"] or _("no TERM"),
         _("colours {depth}", depth=term["colors"]),
-        f"{term['encoding']}",
+        term["encoding"],
         _("in {program}", program=term["multiplexer"]) if term["multiplexer"] else "",
         _("over SSH") if term["ssh"] else "",
     )
