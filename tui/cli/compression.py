@@ -119,7 +119,7 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     document = fields(
         compaction,
         "at session_id into_session_id before replaced summary merged "
-        "not_stored_again since bytes_before bytes_after empty_sessions kind",
+        "not_stored_again since bytes_before bytes_after empty_sessions kind known=is_known",
     )
     document |= {
         "kept": [row.id for row in kept],
@@ -127,13 +127,12 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
         "shortened": [row.id for row in kept if row.is_changed],
         "tokens_before": None,
         "tokens_after": None,
-        "gap": gap and fields(gap, "first last", count="number"),
-        "known": compaction.is_known,
+        "gap": gap and fields(gap, "first last count=number"),
         "notes": _notes_json(compaction.notes),
     }
     if losses is not None:
         document["lost_complete"] = losses.is_complete
-        document["lost"] = fields_of_each(losses.terms, "term kind last_message_id", count="times")
+        document["lost"] = fields_of_each(losses.terms, "term kind last_message_id count=times")
     return document
 
 
@@ -224,16 +223,13 @@ def _context_json(
     sent: ModelContext,
     rows: _Rows,
 ) -> Json:
-    return fields(sent, "session_id at of") | {
+    of_context = "session_id at of certain=is_certain system_prompt=prompt bytes=size"
+    return fields(sent, of_context) | {
         "conversation_id": conversation.id,
-        "certain": sent.is_certain,
-        "system_prompt": sent.prompt,
         "messages": [
-            message_json(message) | fields(row, "why", certain="is_certain")
-            for row, message in rows
+            message_json(message) | fields(row, "why certain=is_certain") for row, message in rows
         ],
         "tokens": None,
-        "bytes": sent.size,
         "notes": _notes_json(sent.notes),
     }
 

@@ -36,7 +36,7 @@ def _checkup_json(checkup: Checkup) -> Json:
     hermes = {"path": checkup.hermes, "version": checkup.hermes_version}
     return {
         "store": store_json(checkup.summary),
-        "search": fields(search, "trigram indexed messages", fts5="fts"),
+        "search": fields(search, "trigram indexed messages fts5=fts"),
         "hermes": hermes if checkup.hermes else None,
         "retention": retention,
         "terminal": checkup.terminal,

@@ -11,7 +11,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.formats import hashtags, joined
 from .command import StoreCommand
-from .output import Number, TableColumn, fields_of_each, note, print_table, print_text
+from .output import Number, TableColumn, fields, fields_of_each, note, print_table, print_text
 from .parser import ID, IDS, OneOf, Valued
 
 
@@ -124,7 +124,7 @@ class TagCommand(StoreCommand):
         done = self.store.tag([before.id], added, removed)
         (after,) = self.find([before.id])
         words = hashtags(after.tags) or _("no tags")
-        self.give({"conversation": after.id, "tags": after.tags}, print_text, words)
+        self.give(fields(after, "conversation=id tags"), print_text, words)
         if not done.session_ids:
             self.remark(_("Nothing had to be changed."))
 

@@ -127,9 +127,8 @@ class ExportCommand(StoreCommand):
         files: list[Json] = []
         for saved in export.save(documents, keep=keep, force=given.force):
             files.append(
-                fields(saved.counts, "sessions messages")
+                fields(saved, "sessions=counts.sessions messages=counts.messages bytes")
                 | {
-                    "bytes": saved.bytes,
                     "path": str(saved.document.path),
                     "conversations": [each.id for each in saved.document.conversations],
                 }

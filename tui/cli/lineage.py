@@ -39,7 +39,7 @@ class LineageCommand(StoreCommand):
         store = self.store
         lineage = store.lineage(store.resolve(self.given.id), self.now)
         compactions = () if self.given.json else read_compactions(store, lineage)
-        document = fields(lineage, "focus", hermes_opens="predicted") | {
+        document = fields(lineage, "focus hermes_opens=predicted") | {
             "resume": fields(lineage.resume, "id reason"),
             "nodes": list(map(_node_json, lineage.nodes)),
         }
@@ -50,14 +50,12 @@ def _node_json(node: Node) -> Json:
     """Build a NODE of the JSON contract."""
     of_session = fields(
         node.session,
-        "id title source started_at last_active cost_usd end_reason",
+        "id title source started_at last_active cost_usd end_reason tags",
     )
     of_node = fields(
-        node,
-        "parent_id relation on_path status tree_cost_usd",
-        message_count="shown_count",
+        node, "parent_id relation on_path status tree_cost_usd message_count=shown_count"
     )
-    return of_session | of_node | {"note": node.note or None, "tags": node.session.tags}
+    return of_session | of_node | {"note": node.note or None}
 
 
 def _print_tree(entries: Entries, lineage: Lineage) -> None:
@@ -112,23 +110,20 @@ class RunCommand(StoreCommand):
 
 
 def _run_json(run: Run) -> Json:
-    part_fields = {"session": "first.session_id", "message_id": "first.id"}
-    times = {"from": "root.started_at", "to": "last_active"}
-    return fields(run, "compressions") | {
-        **fields(run.conversation, "cost_usd tree_cost_usd", conversation="id", **times),
+    of_conversation = "cost_usd tree_cost_usd conversation=id from=root.started_at to=last_active"
+    of_part = "model cost_usd cache_share session=first.session_id message_id=first.id"
+    return fields(run.conversation, of_conversation) | {
+        "compressions": run.compressions,
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
-        "parts": fields_of_each(run.stretches, "model cost_usd cache_share", **part_fields),
-        "marks": fields_of_each(run.marks, "kind", message_id="row.id", text="text"),
+        "parts": fields_of_each(run.stretches, of_part),
+        "marks": fields_of_each(run.marks, "kind message_id=row.id text"),
         "subagents": list(map(_subagent_json, run.subagents)),
     }
 
 
 def _subagent_json(subagent: Conversation) -> Json:
-    return fields(subagent, "cost_usd", session="id") | {
-        "from": subagent.root.started_at,
-        "to": ended_at(subagent),
-    }
+    return fields(subagent, "cost_usd session=id from=root.started_at") | {"to": ended_at(subagent)}
 
 
 def _print_run(run: Run) -> None:

@@ -262,8 +262,10 @@ def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
 
 
 def _spared_json(spared: Spared) -> Json:
-    return fields(spared.conversation, "id root_id title") | fields(
-        spared, code="why.code", reason="why.words"
+    return fields(
+        spared,
+        "id=conversation.id root_id=conversation.root_id title=conversation.title "
+        "code=why.code reason=why.words",
     )
 
 

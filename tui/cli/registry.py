@@ -205,9 +205,7 @@ def _contradictions(arguments: SimpleNamespace, command: Subcommand | None) -> I
     for one, others in _APART.items():
         for other in others:
             if getattr(arguments, one) and getattr(arguments, other):
-                yield _(
-                    "{one} cannot be used with {other}", one=_option(one), other=_option(other)
-                )
+                yield _("{one} cannot be used with {other}", one=_option(one), other=_option(other))
     for name in ("plain", "print_command"):
         if command is not None and getattr(arguments, name):
             yield _("{option} cannot be used with a command", option=_option(name))

@@ -56,7 +56,7 @@ class ResumeCommand(StoreCommand):
         self.remark(*(warning.text for warning in plan.warnings))
         if given.print_only:
             self.give(
-                fields(plan, "argv env", target="target.id", reason="target.reason")
+                fields(plan, "argv env target=target.id reason=target.reason")
                 | {"warnings": fields_of_each(plan.warnings, "code text")},
                 print_text,
                 plan.shell(),

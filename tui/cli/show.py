@@ -104,7 +104,7 @@ def message_json(message: ChatMessage) -> Json:
         "finish_reason state is_summary is_hidden",
     )
     return document | {
-        "parts": fields_of_each(message.parts, "text mime url", type="kind", bytes="size"),
+        "parts": fields_of_each(message.parts, "text mime url type=kind bytes=size"),
         "tool_calls": fields_of_each(message.tool_calls, "id name arguments"),
     }
 

@@ -80,9 +80,7 @@ class SinceCommand(ManyStoresCommand[Since]):
 def _item_json(row: _PlacedItem) -> Json:
     return row.place | fields(
         row.item,
-        "title message_id at why certain source job",
-        session="session_id",
-        conversation="session_id",
+        "title message_id at why certain source job session=session_id conversation=session_id",
     )
 
 

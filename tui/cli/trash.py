@@ -63,7 +63,7 @@ class DeleteCommand(StoreCommand):
         self.note_with_advice(deleted.notes)
         bundle = deleted.bundle
         document = fields(deleted, "reparented files notes") | fields(
-            bundle, "conversations messages", deleted="sessions"
+            bundle, "conversations messages deleted=sessions"
         )
         line = _(
             "{sentence} · `hermes-browse trash restore {name}` restores them",

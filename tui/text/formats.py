@@ -274,9 +274,8 @@ def own_and_tree(
 
 def duration(seconds: float) -> str:
     """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
-    for limit, unit, words in _DURATIONS:
-        if seconds < limit:
-            break
+    fitting = (each for each in _DURATIONS if seconds < each[0])
+    _limit, unit, words = next(fitting, _DURATIONS[-1])
     return _(words, count=max(seconds / unit, 0))
 
 
