@@ -133,8 +133,8 @@ class StoreCommand(Subcommand):
         return self.store.conversations_of(ids, self.now)
 
     def conversation(self) -> Conversation:
-        """Return the conversation that the argument `id` names, as `find` does."""
-        (conversation,) = self.find([self.given.id])
+        """Return the conversation that the argument `id` names, as `find` does, with details."""
+        (conversation,) = self.store.with_details(self.find([self.given.id]))
         return conversation
 
     def confirm(self, count: int, what: str, *, by_number: bool = False) -> None:

@@ -63,7 +63,7 @@ class CompactionsCommand(StoreCommand):
 
     def run(self) -> None:
         given, store = self.given, self.store
-        (conversation,) = store.with_details([self.conversation()])
+        conversation = self.conversation()
         pairs = [
             (compaction, store.losses(compaction) if given.lost else None)
             for compaction in store.compactions(conversation.segments).compactions
@@ -91,7 +91,7 @@ class ContextCommand(StoreCommand):
 
     def run(self) -> None:
         given, store = self.given, self.store
-        (conversation,) = store.with_details([self.conversation()])
+        conversation = self.conversation()
         sent, _memory = store.seen_at(conversation.segments, given.at, prompt=True)
         found = store.messages([row.id for row in sent.rows])
         messages = {message.id: message for message in found}

@@ -224,7 +224,7 @@ def _failed(error: Exception) -> int:
         complain(with_advice(error))
         return error.exit_code
     # Last resort: the user gets a sentence, the log the details.
-    cause = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    cause = getattr(error, "strerror", None) or type(error).__name__
     path = _logfile().log_failure()
     complain(_("something unexpected went wrong ({what}). Details: {path}", what=cause, path=path))
     if isinstance(error, OSError):  # on a full disk, flushing would fail too

@@ -65,7 +65,7 @@ class ShowCommand(StoreCommand):
     def run(self) -> None:
         given, store = self.given, self.store
         reading = Reading(given.reading)
-        (conversation,) = store.with_details([self.conversation()])
+        conversation = self.conversation()
         segments = conversation.segments
         if given.segment:
             alone = store.resolve(given.id)

@@ -275,12 +275,8 @@ def wrap_spans(spans: Iterable[Span], width: int) -> list[Line]:
 
 def with_hits(text: str, ranges: Sequence[Range], look: str) -> Line:
     """Return a text of a list in its look, with that of a hit instead in some ranges."""
-    parts = pairwise([0, *chain.from_iterable(ranges), len(text)])
-    return [
-        (text[start:end], "hit" if number % 2 else look)
-        for number, (start, end) in enumerate(parts)
-        if text[start:end]
-    ]
+    lit = light([(text, "")], ranges, ["hit"] * len(ranges))
+    return [(part, of_hit.strip() or look) for part, of_hit in lit]
 
 
 def tailed(line: Line, tail: str, width: int) -> Line:
