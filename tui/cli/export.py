@@ -6,7 +6,6 @@ import io
 import sys
 import time
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.stored_values import Json
@@ -84,11 +83,11 @@ class ExportCommand(StoreCommand):
         return ""
 
     def run(self) -> None:
-        given, format_ = self.given, format_of(self.given)
-        conversations = self._conversations()
+        given, conversations = self.given, self._conversations()
+        named = format_by_name(given.output or "")
         export = FileExport(
             self.store,
-            format_,
+            Format(given.format or named or Format.MARKDOWN),
             make_redactor(self.store.location, note, active=not given.no_redact),
             self.now,
             given.everything,
@@ -149,12 +148,6 @@ class ExportCommand(StoreCommand):
                     "redacted": dict(sorted(redactor.counts.items())),
                 }
             )
-
-
-def format_of(arguments: SimpleNamespace) -> Format:
-    """Return the format of an export: as named, else by the suffix of the output, else Markdown."""
-    named = format_by_name(arguments.output or "")
-    return Format(arguments.format or named or Format.MARKDOWN)
 
 
 def _print(export: FileExport, conversations: Sequence[Conversation]) -> None:

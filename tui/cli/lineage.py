@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.sessions.models import Conversation, Lineage, Node
+from hermes_browse.store.sessions.models import Lineage, Node
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
@@ -43,7 +43,9 @@ class LineageCommand(StoreCommand):
             "resume": fields(lineage.resume, "id reason"),
             "nodes": list(map(_node_json, lineage.nodes)),
         }
-        self.give(document, _print_tree, entries_of(lineage, compactions), lineage)
+        self.give(document, print_lines, _lines(entries_of(lineage, compactions), lineage))
+        if not self.given.json:
+            warn_of_another(lineage)
 
 
 def _node_json(node: Node) -> Json:
@@ -56,11 +58,6 @@ def _node_json(node: Node) -> Json:
         node, "parent_id relation on_path status tree_cost_usd message_count=shown_count"
     )
     return of_session | of_node | {"note": node.note or None}
-
-
-def _print_tree(entries: Entries, lineage: Lineage) -> None:
-    print_lines(_lines(entries, lineage))
-    warn_of_another(lineage)
 
 
 def warn_of_another(lineage: Lineage) -> None:
@@ -118,12 +115,11 @@ def _run_json(run: Run) -> Json:
         "tool_calls": len(run.tools),
         "parts": fields_of_each(run.stretches, of_part),
         "marks": fields_of_each(run.marks, "kind message_id=row.id text"),
-        "subagents": list(map(_subagent_json, run.subagents)),
+        "subagents": [
+            fields(each, "cost_usd session=id from=root.started_at") | {"to": ended_at(each)}
+            for each in run.subagents
+        ],
     }
-
-
-def _subagent_json(subagent: Conversation) -> Json:
-    return fields(subagent, "cost_usd session=id from=root.started_at") | {"to": ended_at(subagent)}
 
 
 def _print_run(run: Run) -> None:

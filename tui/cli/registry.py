@@ -206,17 +206,19 @@ def _contradictions(arguments: SimpleNamespace, command: Subcommand | None) -> I
         for other in others:
             if getattr(arguments, one) and getattr(arguments, other):
                 yield _("{one} cannot be used with {other}", one=_option(one), other=_option(other))
-    for name in ("plain", "print_command"):
-        if command is not None and getattr(arguments, name):
-            yield _("{option} cannot be used with a command", option=_option(name))
     if arguments.old and arguments.command not in _READ_OLD:
         yield _(
             "--old goes with {commands}; the browser has them under the key 5",
             commands=", ".join(_READ_OLD),
         )
-    if arguments.host is not None and command is not None and not command.takes_host:
+    if command is None:
+        return
+    for name in ("plain", "print_command"):
+        if getattr(arguments, name):
+            yield _("{option} cannot be used with a command", option=_option(name))
+    if arguments.host is not None and not command.takes_host:
         yield _("--host goes with a command that reads or writes a store")
-    if command is not None and (message := command.contradiction()):
+    if message := command.contradiction():
         yield message
 
 

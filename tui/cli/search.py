@@ -159,7 +159,11 @@ class SearchCommand(ManyStoresCommand[HitPage]):
             }
             self.print_json(outcome | found_here | answers.facts)
             return
-        _print_hits(answers, hits)
+        if sys.stdout.isatty():  # under the names of their conversations
+            print_lines(_hit_lines(answers, hits))
+        else:
+            messages = [message for hit in hits for message in hit.messages()]
+            print_table([*place_columns(answers), *_COLUMNS], messages)
         note(_summary(answers, outcome, total, len(hits)))
         for each in suggestions:  # two may read alike
             note(*labelled({each.text: _number(each.hits, each.at_least)}))
@@ -232,16 +236,6 @@ def _summary(answers: Answers[HitPage], outcome: Json, total: Total, shown: int)
     if outcome["complete"]:
         return line
     return _("{line} · not everything was searched", line=line)
-
-
-def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
-    """Print hits with their context: on a terminal under the names of their conversations, in a
-    pipe as a table."""
-    if not sys.stdout.isatty():
-        messages = [message for hit in hits for message in hit.messages()]
-        print_table([*place_columns(answers), *_COLUMNS], messages)
-        return
-    print_lines(_hit_lines(answers, hits))
 
 
 def _hit_lines(answers: Answers[HitPage], hits: list[_HitRow]) -> Iterator[OutputLine]:

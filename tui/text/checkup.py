@@ -259,6 +259,10 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
     if checkup.holders is not None:
         open_in = _names(checkup.holders) or _("no other process")
     hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
+    cleans_up, rules = "", checkup.rules
+    if rules is not None:
+        sentences = (rules.retention.sentence, rules.retention.vacuum_sentence)
+        cleans_up = rules.why_never or _("; ").join(filter(None, sentences))
     every = {
         _("store"): summary.path,
         _("profile"): summary.profile,
@@ -272,7 +276,7 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         _("search index"): index,
         _("open in"): open_in,
         "hermes": hermes if checkup.hermes else _("not found"),
-        _("retention"): _hermes_cleans_up(checkup.rules),
+        _("retention"): cleans_up,
         _("terminal"): _terminal_words(term),
         _("clipboard"): _(tool, tool=term["clipboard"]),
         _("new windows"): _(tool, tool=windows) if windows else _("not from this terminal"),
@@ -280,13 +284,6 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         _("log"): log if is_written else _("{path} (nothing went wrong yet)", path=log),
     }
     return [(name, str(fact)) for name, fact in every.items() if fact not in (None, "")]
-
-
-def _hermes_cleans_up(rules: RetentionRules | None) -> str:
-    if rules is None:
-        return ""
-    sentences = (rules.retention.sentence, rules.retention.vacuum_sentence)
-    return rules.why_never or _("; ").join(filter(None, sentences))
 
 
 def _index(search: SearchHealth) -> str:
