@@ -15,7 +15,7 @@ from hermes_browse.store.export.redact import make_redactor
 from hermes_browse.store.export.source import Format
 from hermes_browse.store.files import removed_on_signals
 from hermes_browse.store.search.filters import BY_KEY
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -100,23 +100,15 @@ class ExportCommand(StoreCommand):
 
     def _conversations(self) -> list[Conversation]:
         """Return what is named, then what the line of filters chooses, the newest first."""
-        given, store, now = self.given, self.store, self.now
+        given, store = self.given, self.store
         chosen = self.find(given.ids)
-        query = parse_line(given.query, now)
-        if query.filters:
-            catalog = store.catalog(now)
-            roots = set(store.roots(query, catalog, View.ALL, now))
-            if not roots:
-                raise NotFoundError(
-                    _(
-                        "No conversation matches {filters}.",
-                        filters=one_line(given.query, 200),
-                    )
-                )
-            chosen += [each for each in catalog.select(View.ALL) if each.root_id in roots]
-        return store.with_details(
-            list({conversation.root_id: conversation for conversation in chosen}.values())
-        )
+        if parse_line(given.query, self.now).filters:
+            matching = store.conversations(given.query)
+            if not matching:
+                filters = one_line(given.query, 200)
+                raise NotFoundError(_("No conversation matches {filters}.", filters=filters))
+            chosen += matching
+        return store.with_details(list({each.root_id: each for each in chosen}.values()))
 
     def _save(self, export: FileExport, conversations: Sequence[Conversation]) -> None:
         """Write files, and print which."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from itertools import takewhile
@@ -243,21 +243,19 @@ def add_all(
         to.add_argument(each.name, help=text, **each.settings, **settings)
 
 
-def without(
-    words: Sequence[str], valued: Collection[str], flags: Collection[str] = ()
-) -> list[str]:
-    """Return the words of a valid command line without some of its options; those of `valued` have
-    a value."""
+def for_host(words: Sequence[str]) -> list[str]:
+    """Return the words of a valid command line as a host gets them: without the options that name
+    it, and that of the log here."""
     kept: list[str] = []
     ahead = iter(words)
     for word in ahead:
         name, equals, _value = word.partition("=")
         if word == "--":
             return [*kept, word, *ahead]
-        if name in valued:
+        if name in ("--host", "--profile"):
             if not equals:
                 next(ahead, None)
-        elif word not in flags:
+        elif word != "--debug":
             kept.append(word)
     return kept
 

@@ -207,21 +207,21 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
     executable, code = find_hermes(), 0
     search, rules = SearchHealth(False, False, 0, 0), None
     size, wal_size = store.sizes()
-    path, profile = location.path, location.profile
     try:
         with OpenStore(store, location) as opened:
             summary = opened.summary()
             search = opened.search_health()
-            problems = list(_old_transcript_problems(location, opened))
             rules = opened.retention(time.time())
-        problems = [*problems_of(summary, search, executable), *problems]
+            problems = list(problems_of(summary, search, executable))
+            problems += _old_transcript_problems(location, opened)
     except StoreError as error:
         code = error.exit_code
         problems = [StoreProblem("error", error.code, error.sentence, error.remedy, error.advice)]
+        path, profile = location.path, location.profile
         summary = StoreSummary(
             path, profile, None, None, size, wal_size, None, None, True, tuple(problems)
         )
-    held, free, term = holders(path), disk_free(path), terminal(stream)
+    held, free, term = holders(location.path), disk_free(location.path), terminal(stream)
     configuration = read_config(config_path())
     problems += problems_around(held or [], free, size, term, configuration)
     return Checkup(

@@ -50,21 +50,16 @@ def _breaks_wide(text: str, width: int) -> list[Range]:
     start = used = 0
     stop = following = 0  # the last place for a break: end of the line, start of the next
     for begin, end, cells in split_graphemes(text)[0]:
-        is_space = text[begin:end] == " "
-        if used + cells > width and begin > start:
-            if is_space:
-                stop, following = begin, end
-            elif stop <= start:
+        if text[begin:end] == " ":
+            stop, following = begin, end
+        used += cells
+        if used > width and begin > start:
+            if stop <= start:
                 stop = following = begin
             ranges.append((start, stop))
             start = following
-            used = cell_len(text[start:begin])
-            if is_space:
-                continue
-        used += cells
-        if is_space:
-            stop, following = begin, end
-        elif cells > 1:
+            used = cell_len(text[start:end])
+        if cells > 1:
             stop = following = end
     ranges.append((start, len(text)))
     return ranges
