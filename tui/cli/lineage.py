@@ -107,10 +107,13 @@ class RunCommand(StoreCommand):
 
 
 def _run_json(run: Run) -> Json:
-    of_conversation = "cost_usd tree_cost_usd conversation=id from=root.started_at to=last_active"
+    of_run = (
+        "compressions cost_usd=conversation.cost_usd tree_cost_usd=conversation.tree_cost_usd "
+        "conversation=conversation.id from=conversation.root.started_at "
+        "to=conversation.last_active"
+    )
     of_part = "model cost_usd cache_share session=first.session_id message_id=first.id"
-    return fields(run.conversation, of_conversation) | {
-        "compressions": run.compressions,
+    return fields(run, of_run) | {
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
         "parts": fields_of_each(run.stretches, of_part),
