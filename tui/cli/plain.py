@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -40,8 +39,6 @@ _DIGITS = 9
 """Of a number; a longer one is none."""
 _VIEWS = PN_("view", ("chats", "automation", "archived", "all"))
 """Values of `View`."""
-_SAME = {"": "n", "?": "h", "help": "h"}
-"""Other words for what can be typed."""
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
@@ -194,41 +191,39 @@ class Dialogue:
         self._store.close()
 
     def _answer(self, line: str) -> Iterator[str]:
-        word, _blank, rest = line.partition(" ")
-        if line.startswith("/"):
-            yield from self._search(line[1:].strip())
-        elif line.isdecimal() and len(line) <= _DIGITS:
-            yield from self._open_row(int(line))
-        elif word == "v" and rest.strip() in _VIEWS:
-            self._view = View(rest.strip())
-            yield from self._show_view()
-        elif action := self._actions().get(_SAME.get(line, line)):
-            yield from action()
-        else:
-            extra = ["v all"] if self._open is None else ["r", "i"]
-            words = listed(_("a number"), "n", "p", _("/words"), *extra, "l", "h")
-            yield _("Unknown command. Type {words} or {last}.", words=words, last="q")
-
-    def _actions(self) -> dict[str, Callable[[], Iterable[str]]]:
-        """Return what can be typed now, and what answers."""
         opened = self._open
         pages = opened or self._list
-        actions: dict[str, Callable[[], Iterable[str]]] = {
-            "n": partial(pages.page, pages.first + pages.size),
-            "p": partial(pages.page, pages.first - pages.size),
-            "h": _(HELP).splitlines,
-            "l": self._show_list,
-        }
-        if opened is None:
-            return actions
-        return actions | {
-            "b": partial(opened.page, 0),
-            "e": partial(opened.page, max(len(opened.rows) - opened.size, 0)),
-            "t": opened.toggled,
-            "i": opened.facts,
-            "c": partial(self._resume, opened.conversation, should_run=False),
-            "r": partial(self._resume, opened.conversation, should_run=True),
-        }
+        word, _blank, rest = line.partition(" ")
+        match line:
+            case "" | "n":
+                yield from pages.page(pages.first + pages.size)
+            case "p":
+                yield from pages.page(pages.first - pages.size)
+            case "h" | "?" | "help":
+                yield from _(HELP).splitlines()
+            case "l":
+                yield from self._show_list()
+            case "b" if opened:
+                yield from opened.page(0)
+            case "e" if opened:
+                yield from opened.page(max(len(opened.rows) - opened.size, 0))
+            case "t" if opened:
+                yield from opened.toggled()
+            case "i" if opened:
+                yield from opened.facts()
+            case "c" | "r" if opened:
+                yield from self._resume(opened.conversation, should_run=line == "r")
+            case _ if line.startswith("/"):
+                yield from self._search(line[1:].strip())
+            case _ if line.isdecimal() and len(line) <= _DIGITS:
+                yield from self._open_row(int(line))
+            case _ if word == "v" and rest.strip() in _VIEWS:
+                self._view = View(rest.strip())
+                yield from self._show_view()
+            case _:
+                extra = ["r", "i"] if opened else ["v all"]
+                words = listed(_("a number"), "n", "p", _("/words"), *extra, "l", "h")
+                yield _("Unknown command. Type {words} or {last}.", words=words, last="q")
 
     # The list
 
