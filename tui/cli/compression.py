@@ -152,7 +152,7 @@ def _compactions_lines(
             time=timestamp(compaction.at, seconds=True),
             way=_(_KINDS[compaction.kind]),
         )
-        yield OutputLine("seam", one_line(head))
+        yield OutputLine("seam", head)
         for line in _facts(compaction):
             yield OutputLine("said", one_line(line), 2)
         for note in compaction.notes:
@@ -198,10 +198,8 @@ def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
             id=lost.last_message_id,
         )
         yield OutputLine("tool", one_line(line), 4)
-    more = len(losses.terms) - _MOST_SHOWN
-    if more > 0:
-        line = _("… and {count} more: --json has them", count=more)
-        yield OutputLine("said", line, 4)
+    if (more := len(losses.terms) - _MOST_SHOWN) > 0:
+        yield OutputLine("said", _("… and {count} more: --json has them", count=more), 4)
 
 
 def _ranges(ids: Sequence[int]) -> str:

@@ -54,7 +54,7 @@ class ListCommand(ManyStoresCommand[_Listed]):
     """List a page of conversations."""
 
     arguments = (
-        Argument("--view", "default {view}", choices=VIEWS, default=View.CHATS.value),
+        Argument("--view", "default chats", choices=VIEWS, default=View.CHATS.value),
         SOURCE,
         Argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value),
         Flag("--reverse", "the other way round"),

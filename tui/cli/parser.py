@@ -172,7 +172,7 @@ class Argument:
 
     Args:
         name: Its name, or the option.
-        help: In English; `{view}` stands for its default. Empty for none.
+        help: In English. Empty for none.
         metavar: What stands for its value in the help; None for what has none.
         settings: As of `ArgumentParser.add_argument`.
     """
@@ -239,8 +239,7 @@ def add_all(
             group = to.add_mutually_exclusive_group(required=each.is_required)
             add_all(group, each.arguments, **settings)
             continue
-        text = _(each.help).replace("{view}", "%(default)s") if each.help else None
-        to.add_argument(each.name, help=text, **each.settings, **settings)
+        to.add_argument(each.name, help=_(each.help), **each.settings, **settings)
 
 
 def for_host(words: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
@@ -71,7 +70,7 @@ class ShowCommand(StoreCommand):
             alone = store.resolve(given.id)
             segments = tuple(segment for segment in segments if segment.id == alone)
         rows = store.outline(segments, reading).rows
-        messages = _read_in_portions(store, array("q", (row.id for row in rows)))
+        messages = _read_in_portions(store, [row.id for row in rows])
         if self.given.json:
             whole = reading is Reading.EVERYTHING
             document = {

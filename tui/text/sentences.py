@@ -257,13 +257,12 @@ def facts(run: Run) -> str:
     conversation = run.conversation
     begin = timestamp(conversation.root.started_at, seconds=True)
     end = timestamp(conversation.last_active, seconds=True)
-    parts = joined(
+    return joined(
         f"{begin} – {end}",
         counted(len(run.turns), "turn"),
         counted(len(run.tools), "call"),
         own_and_tree(conversation.cost_usd, conversation.tree_cost_usd, dollars),
     )
-    return one_line(parts)
 
 
 class RunEvent(NamedTuple):
