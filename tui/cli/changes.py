@@ -131,7 +131,7 @@ def _print_changes(changes: Changes) -> None:
 
 def _command_line(command: ShellCommand) -> OutputLine:
     text = _("message {id}: {text}", id=command.message_id, text=command.text)
-    return OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2)
+    return OutputLine("tool", one_line(text, _LONGEST_COMMAND), "  ")
 
 
 _FILES = [

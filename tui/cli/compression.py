@@ -154,9 +154,9 @@ def _compactions_lines(
         )
         yield OutputLine("seam", head)
         for line in _facts(compaction):
-            yield OutputLine("said", one_line(line), 2)
+            yield OutputLine("said", one_line(line), "  ")
         for note in compaction.notes:
-            yield OutputLine("other", _(NOTES[note]), 2)
+            yield OutputLine("other", _(NOTES[note]), "  ")
         if losses is not None:
             yield from _lost_lines(losses)
 
@@ -186,9 +186,9 @@ def _facts(compaction: Compaction) -> Iterator[str]:
 
 def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
     if not losses.terms:
-        yield OutputLine("said", _("Nothing was lost."), 2)
+        yield OutputLine("said", _("Nothing was lost."), "  ")
         return
-    yield OutputLine("other", _("mentioned nowhere until the next compression:"), 2)
+    yield OutputLine("other", _("mentioned nowhere until the next compression:"), "  ")
     for lost in losses.terms[:_MOST_SHOWN]:
         line = _(
             "{kind}: {term} ({count}×, last in message {id})",
@@ -197,9 +197,9 @@ def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
             count=lost.times,
             id=lost.last_message_id,
         )
-        yield OutputLine("tool", one_line(line), 4)
+        yield OutputLine("tool", one_line(line), "    ")
     if (more := len(losses.terms) - _MOST_SHOWN) > 0:
-        yield OutputLine("said", _("… and {count} more: --json has them", count=more), 4)
+        yield OutputLine("said", _("… and {count} more: --json has them", count=more), "    ")
 
 
 def _ranges(ids: Sequence[int]) -> str:
@@ -221,8 +221,7 @@ def _context_json(
     sent: ModelContext,
     rows: _Rows,
 ) -> Json:
-    of_context = "session_id at of certain=is_certain system_prompt=prompt bytes=size"
-    return fields(sent, of_context) | {
+    return fields(sent, "session_id at of certain=is_certain system_prompt=prompt bytes=size") | {
         "conversation_id": conversation.id,
         "messages": [
             message_json(message) | fields(row, "why certain=is_certain") for row, message in rows

@@ -107,16 +107,18 @@ class RunCommand(StoreCommand):
 
 
 def _run_json(run: Run) -> Json:
-    of_run = (
+    return fields(
+        run,
         "compressions cost_usd=conversation.cost_usd tree_cost_usd=conversation.tree_cost_usd "
         "conversation=conversation.id from=conversation.root.started_at "
-        "to=conversation.last_active"
-    )
-    of_part = "model cost_usd cache_share session=first.session_id message_id=first.id"
-    return fields(run, of_run) | {
+        "to=conversation.last_active",
+    ) | {
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
-        "parts": fields_of_each(run.stretches, of_part),
+        "parts": fields_of_each(
+            run.stretches,
+            "model cost_usd cache_share session=first.session_id message_id=first.id",
+        ),
         "marks": fields_of_each(run.marks, "kind message_id=row.id text"),
         "subagents": [
             fields(each, "cost_usd session=id from=root.started_at") | {"to": ended_at(each)}

@@ -39,8 +39,6 @@ class OutputLine(NamedTuple):
     kind: str
     """`title`, `seam`, `user`, `assistant`, `other` (headings), `said` or `tool` (bodies)."""
     text: str
-    indent: int = 0
-    """Cells."""
     lead: str = ""
     """Stands before the text; where a terminal wraps the text, the next lines are indented as far."""
     lit: Sequence[Sequence[int]] = ()
@@ -263,7 +261,7 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     for line in lines:
         for part in line.text.split("\n"):
-            print_text(f"{' ' * line.indent}{line.lead}{part}".rstrip())
+            print_text(f"{line.lead}{part}".rstrip())
 
 
 @printing()

@@ -84,14 +84,14 @@ def _highlighted(text: str, style: str, ranges: Iterable[Sequence[int]]) -> Text
 def print_rich_lines(lines: Iterable[Any]) -> None:
     """Print lines styled by kind, indented and wrapped at words; see `output.OutputLine`."""
     console = _console()
-    for kind, content, indent, lead, ranges in lines:
+    for kind, content, lead, ranges in lines:
         text = _highlighted(content, _STYLES[kind], ranges)
-        if not lead:
-            console.print(Padding(text, (0, 0, 0, indent)) if indent else text)
+        if not lead.strip():
+            console.print(Padding(text, (0, 0, 0, len(lead))) if lead else text)
             continue
         if console.width - len(lead) < _MIN_TEXT:
             console.print(Text(lead.rstrip(), "dim"))
             lead = " " * _GAP
         room = max(console.width - len(lead), 1)
-        for number, part in enumerate(text.wrap(console, room)):
-            console.print(Text.assemble((" " * len(lead) if number else lead, "dim"), part))
+        indented = Text("\n" + " " * len(lead)).join(text.wrap(console, room))
+        console.print(Text.assemble((lead, "dim"), indented))

@@ -159,7 +159,7 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
             yield BLANK
         yield OutputLine(message.role if message.role in SPEAKERS else "other", heading(message))
         if body := body_of(message):
-            yield OutputLine("said" if message.role in SPEAKERS else "tool", body, 2)
+            yield OutputLine("said" if message.role in SPEAKERS else "tool", body, "  ")
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:

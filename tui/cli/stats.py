@@ -20,14 +20,6 @@ from .several import Answers, ManyStoresCommand
 
 _Row = dict[str, Any]
 """Sums as in the document."""
-_FIELDS = (
-    "sessions archived_sessions=archived messages "
-    "input_tokens=tokens.input output_tokens=tokens.output cache_read_tokens=tokens.cache_read "
-    "cache_write_tokens=tokens.cache_write reasoning_tokens=tokens.reasoning "
-    "cost_usd cost_estimated_usd=estimated_usd cost_actual_usd=actual_usd "
-    "cost_unknown_sessions=unknown cost_included_sessions=included bytes"
-)
-_OF_TOOLS = "calls answers=messages failed"
 _BY = PN_(
     "grouping",
     ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool"),
@@ -87,8 +79,15 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
 
 def _sums(group: Group, by: str = "") -> _Row:
     """Return the same sums for each grouping and period, and three more by tool."""
-    names = f"{_FIELDS} {_OF_TOOLS}" if by == "tool" else _FIELDS
-    return {"conversations": len(group.conversations)} | fields(group, names)
+    sums = {"conversations": len(group.conversations)} | fields(
+        group,
+        "sessions archived_sessions=archived messages "
+        "input_tokens=tokens.input output_tokens=tokens.output cache_read_tokens=tokens.cache_read "
+        "cache_write_tokens=tokens.cache_write reasoning_tokens=tokens.reasoning "
+        "cost_usd cost_estimated_usd=estimated_usd cost_actual_usd=actual_usd "
+        "cost_unknown_sessions=unknown cost_included_sessions=included bytes",
+    )
+    return sums | fields(group, "calls answers=messages failed") if by == "tool" else sums
 
 
 def _order(row: _Row) -> tuple[float, float, float, str]:
