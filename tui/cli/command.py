@@ -109,10 +109,6 @@ class StoreCommand(Subcommand):
         """Whether the user can be asked for confirmation."""
         return on_a_terminal() and not self.given.json
 
-    def note_with_advice(self, sentences: Iterable[str]) -> None:
-        """Note sentences, with their `advice`."""
-        note(*map(self.advice, sentences))
-
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
         return as_typed(text, self.given)
@@ -156,8 +152,7 @@ class StoreCommand(Subcommand):
             what=what,
             wanted=wanted,
         )
-        print(question, end="", file=sys.stderr)
-        sys.stderr.flush()
+        print(question, end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().replace(",", "").lower() != wanted:
             raise RefusedError(_("Nothing was changed."))
 

@@ -56,9 +56,6 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Help formatter that measures in cells; argparse counts characters, some of which take two
     cells."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28)
-
     def _split_lines(self, text: str, width: int) -> list[str]:
         return wrapped(text, width)
 
@@ -80,7 +77,8 @@ class Parser(argparse.ArgumentParser):
     which new options would break."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, "formatter_class": _Formatter, **settings})
+        formatter = partial(_Formatter, max_help_position=28)
+        super().__init__(**{"allow_abbrev": False, "formatter_class": formatter, **settings})
         self.commands: dict[str, Parser] = {}
         """The parsers of its commands."""
 

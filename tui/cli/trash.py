@@ -60,7 +60,7 @@ class DeleteCommand(StoreCommand):
         if not self.given.yes:
             self._confirm(plans)
         deleted = store.delete(ids, tell=telling())
-        self.note_with_advice(deleted.notes)
+        note(*map(self.advice, deleted.notes))
         bundle = deleted.bundle
         document = fields(deleted, "reparented files notes") | fields(
             bundle, "conversations messages deleted=sessions"
@@ -174,7 +174,7 @@ class TrashCommand(StoreCommand):
             if results:
                 restored = listed(*(result.name for result in results))
                 note(_("Restored before that: {bundles}.", bundles=restored))
-                self.note_with_advice(store.check_index())
+                note(*map(self.advice, store.check_index()))
             raise
         if self.given.json:
             self.print_json(
@@ -206,7 +206,7 @@ class TrashCommand(StoreCommand):
             )
         else:
             result = store.restore(name, only, check=check, tell=telling())
-        self.note_with_advice(result.notes)
+        note(*map(self.advice, result.notes))
         if not self.given.json:
             sentence = _("{sentence} from {bundle}")
             if result.present.issuperset(result.sessions):

@@ -5,6 +5,7 @@ The reader, the sample, `config show` and the documents go by it.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -143,16 +144,11 @@ class Option(NamedTuple):
 
 
 def toml(value: object) -> str:
-    """Format a value as TOML."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(toml, value))}]"
-    if isinstance(value, Mapping):
-        inner = ", ".join(f'"{one_line(name, 60)}" = {toml(each)}' for name, each in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """Format a value as TOML, which spells all but tables as JSON does."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    inner = ", ".join(f'"{one_line(name, 60)}" = {toml(each)}' for name, each in value.items())
+    return f"{{ {inner} }}" if inner else "{}"
 
 
 def shown(value: object) -> str:

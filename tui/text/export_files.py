@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from hermes_browse.store.hermes.homes import Location
     from hermes_browse.store.sessions.models import Conversation
 
-EXPORTER = f"hermes-browse {version()}"
-"""Who wrote a document."""
 MANY = "hermes-export"
 """The default name of the file or folder for several conversations."""
 _BY_ENDING = {
     ".md": Format.MARKDOWN,
-    **dict.fromkeys((".jsonl", ".ndjson"), Format.JSONL),
-    **dict.fromkeys((".html", ".htm"), Format.HTML),
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".html": Format.HTML,
+    ".htm": Format.HTML,
 }
 
 
@@ -70,7 +70,7 @@ def kept_files(location: Location) -> list[Path]:
 class FileExport(Export):
     """An export into files."""
 
-    exporter: str = EXPORTER
+    exporter: str = f"hermes-browse {version()}"
 
     def plan(self, conversations: Sequence[Conversation], output: str) -> list[Document]:
         """Choose the files to write and their contents; make the folder they go into.

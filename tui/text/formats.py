@@ -200,7 +200,6 @@ _COUNTED = {
     "run": NN_("1 run", "{count:,} runs"),
     "bundle": NN_("1 deletion", "{count:,} deletions"),
     "copy": NN_("1 copy", "{count:,} copies"),
-    "profile": NN_("1 profile", "{count:,} profiles"),
     "branch": NN_("1 branch", "{count:,} branches"),
     "subagent": NN_("1 subagent", "{count:,} subagents"),
     "request": NN_("1 request", "{count:,} requests"),

@@ -239,7 +239,7 @@ class TextLayout:
         """Where each span begins in the text."""
         return list(accumulate((len(text) for text, _look in self._spans), initial=0))
 
-    def lit(self, matchers: Sequence[Term], current: int | None = NO_LINE) -> TextLayout:
+    def lit(self, matchers: Sequence[Term], current: int | None) -> TextLayout:
         """Return the same with matches highlighted, which may go on in the next paragraph.
 
         The matches on one of the match lines stand out, given by its index among these, or all
