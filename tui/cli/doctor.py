@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import StoreError
 from hermes_browse.store.wording import pgettext
 
 from ..text.checkup import Checkup, examine, facts
@@ -18,7 +19,7 @@ class DoctorCommand(StoreCommand):
     def run(self) -> int:
         checkup = examine(self.store.source, self.store.location)
         self.give(_checkup_json(checkup), _print_checkup, checkup)
-        return checkup.exit_code
+        return 0 if checkup.rules else StoreError.exit_code
 
 
 def _print_checkup(checkup: Checkup) -> None:

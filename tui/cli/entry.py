@@ -166,7 +166,7 @@ def _run(argv: Sequence[str]) -> int:
         try:
             arguments, command = parse(argv)
         except SystemExit as ended:  # argparse has printed the help (0) or the error (2)
-            return USAGE if isinstance(ended.code, str) else ended.code or 0
+            return int(ended.code or 0)
     if arguments.version:
         print_text(f"hermes-browse {version()}")
         return 0

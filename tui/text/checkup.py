@@ -197,25 +197,22 @@ class Checkup(NamedTuple):
     log: Path
     problems: tuple[StoreProblem, ...]
     """Worst first."""
-    exit_code: int
-    """Of the command: 0, or that of the error with which reading the store failed."""
 
 
 def examine(store: Store, location: Location, stream: TextIO | None = None) -> Checkup:
     """Run all checks; takes as long as a few counts over the store. `stream` is as for
     `terminal`."""
-    executable, code = find_hermes(), 0
+    executable = find_hermes()
     search, rules = SearchHealth(False, False, 0, 0), None
     size, wal_size = store.sizes()
     try:
         with OpenStore(store, location) as opened:
             summary = opened.summary()
             search = opened.search_health()
-            rules = opened.retention(time.time())
             problems = list(problems_of(summary, search, executable))
             problems += _old_transcript_problems(location, opened)
+            rules = opened.retention(time.time())
     except StoreError as error:
-        code = error.exit_code
         problems = [StoreProblem("error", error.code, error.sentence, error.remedy, error.advice)]
         path, profile = location.path, location.profile
         summary = StoreSummary(
@@ -236,14 +233,15 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
         configuration=configuration,
         log=log_path(),
         problems=tuple(sorted(problems, key=lambda each: _SEVERITIES.index(each.severity))),
-        exit_code=code,
     )
 
 
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
     summary, term, size = checkup.summary, checkup.terminal, formats.size
-    mode = N_("{mode}, opened for reading only") if summary.read_only else "{mode}"
+    mode = summary.journal_mode
+    if mode and summary.read_only:
+        mode = _("{mode}, opened for reading only", mode=mode)
     holds = index = ""
     if summary.sessions is not None:
         holds = _(
@@ -268,7 +266,7 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         _("profile"): summary.profile,
         _("holds"): holds,
         _("schema"): summary.schema_version,
-        _("journal mode"): summary.journal_mode and _(mode, mode=summary.journal_mode),
+        _("journal mode"): mode,
         _("size"): _(
             "{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)
         ),
