@@ -62,10 +62,9 @@ class CompactionsCommand(StoreCommand):
     arguments = ID, Flag("--lost", "also what nothing mentions until the next compression")
 
     def run(self) -> None:
-        given, store = self.given, self.store
-        conversation = self.conversation()
+        store, conversation = self.store, self.conversation()
         pairs = [
-            (compaction, store.losses(compaction) if given.lost else None)
+            (compaction, store.losses(compaction) if self.given.lost else None)
             for compaction in store.compactions(conversation.segments).compactions
         ]
         self.give(

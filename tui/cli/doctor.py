@@ -30,14 +30,14 @@ def _print_checkup(checkup: Checkup) -> None:
 
 
 def _checkup_json(checkup: Checkup) -> Json:
-    search, holders, rules = checkup.search, checkup.holders, checkup.rules
+    holders, rules = checkup.holders, checkup.rules
     retention: Json | None = None  # where Hermes deletes nothing by itself in this file
     if rules is not None and not rules.why_never:
         retention = fields(rules.retention, "auto_prune retention_days vacuum_after_prune")
-    hermes = {"path": checkup.hermes, "version": checkup.hermes_version}
+    hermes = fields(checkup, "path=hermes version=hermes_version")
     return {
         "store": store_json(checkup.summary),
-        "search": fields(search, "trigram indexed messages fts5=fts"),
+        "search": fields(checkup.search, "trigram indexed messages fts5=fts"),
         "hermes": hermes if checkup.hermes else None,
         "retention": retention,
         "terminal": checkup.terminal,

@@ -147,18 +147,13 @@ class TagsCommand(StoreCommand):
     )
 
     def run(self) -> None:
-        store, given = self.store, self.given
-        old, new = given.rename or (given.remove, None)
+        old, new = self.given.rename or (self.given.remove, None)
         if old is not None:
-            done = store.rename_tag(old, new)
+            done = self.store.rename_tag(old, new)
             self.remark(done.sentence or _("Nothing had to be changed."))
-        counts = store.tags()
-        self.give(
-            {"tags": fields_of_each(counts, "name conversations")},
-            print_table,
-            _TAGS,
-            counts,
-        )
+        counts = self.store.tags()
+        document = {"tags": fields_of_each(counts, "name conversations")}
+        self.give(document, print_table, _TAGS, counts)
         if not counts:
             self.remark(self.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
 

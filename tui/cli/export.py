@@ -100,15 +100,14 @@ class ExportCommand(StoreCommand):
 
     def _conversations(self) -> list[Conversation]:
         """Return what is named, then what the line of filters chooses, the newest first."""
-        given, store = self.given, self.store
-        chosen = self.find(given.ids)
-        if parse_line(given.query, self.now).filters:
-            matching = store.conversations(given.query)
+        chosen, query = self.find(self.given.ids), self.given.query
+        if parse_line(query, self.now).filters:
+            matching = self.store.conversations(query)
             if not matching:
-                filters = one_line(given.query, 200)
+                filters = one_line(query, 200)
                 raise NotFoundError(_("No conversation matches {filters}.", filters=filters))
             chosen += matching
-        return store.with_details(list({each.root_id: each for each in chosen}.values()))
+        return self.store.with_details(list({each.root_id: each for each in chosen}.values()))
 
     def _save(self, export: FileExport, conversations: Sequence[Conversation]) -> None:
         """Write files, and print which."""

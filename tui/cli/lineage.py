@@ -101,8 +101,7 @@ class RunCommand(StoreCommand):
     arguments = (ID,)
 
     def run(self) -> None:
-        store = self.store
-        run = store.run(store.resolve(self.given.id), self.now)
+        run = self.store.run(self.store.resolve(self.given.id), self.now)
         self.give(_run_json(run), _print_run, run)
 
 
