@@ -50,14 +50,11 @@ class LineageCommand(StoreCommand):
 
 def _node_json(node: Node) -> Json:
     """Build a NODE of the JSON contract."""
-    of_session = fields(
-        node.session,
-        "id title source started_at last_active cost_usd end_reason tags",
+    return (
+        fields(node.session, "id title source started_at last_active cost_usd end_reason tags")
+        | fields(node, "parent_id relation on_path status tree_cost_usd message_count=shown_count")
+        | {"note": node.note or None}
     )
-    of_node = fields(
-        node, "parent_id relation on_path status tree_cost_usd message_count=shown_count"
-    )
-    return of_session | of_node | {"note": node.note or None}
 
 
 def warn_of_another(lineage: Lineage) -> None:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.cleanup.bulk import Step, archived_of, done_of
-from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
+from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
@@ -27,7 +27,7 @@ from .output import (
     TableColumn,
     bundle_json,
     conversation_json,
-    fields,
+    fields_of_each,
     note,
     print_table,
     title_or_preview,
@@ -244,29 +244,24 @@ def _totals(plan: Plan, *, is_archive: bool) -> Totals:
 
 
 def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
-    def planned_json(planned: Planned) -> Json:
-        conversation = planned.conversation
-        return conversation_json(conversation, rules) | {
-            "bytes": conversation.size,
-            "standing": planned.standing,
-            "takes_along": [session.id for session in planned.subagents],
-        }
-
     return {
         "plan": _totals(plan, is_archive=is_archive)._asdict(),
-        "would": list(map(planned_json, plan.selected)),
-        "spared": list(map(_spared_json, plan.spared)),
+        "would": [
+            conversation_json(planned.conversation, rules)
+            | {
+                "standing": planned.standing,
+                "takes_along": [session.id for session in planned.subagents],
+            }
+            for planned in plan.selected
+        ],
+        "spared": fields_of_each(
+            plan.spared,
+            "id=conversation.id root_id=conversation.root_id title=conversation.title "
+            "code=why.code reason=why.words",
+        ),
         "reparented": [session.id for session in plan.reparented],
         "counted": _(COUNTED),
     }
-
-
-def _spared_json(spared: Spared) -> Json:
-    return fields(
-        spared,
-        "id=conversation.id root_id=conversation.root_id title=conversation.title "
-        "code=why.code reason=why.words",
-    )
 
 
 # The plan for people
