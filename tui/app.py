@@ -164,7 +164,7 @@ class BrowseApp(Application):
             theme=self.theme if is_theme_chosen else before.theme,
             list_width=sizes.width,
             list_height=sizes.height,
-            is_list_alone=sizes.is_alone,
+            list_alone=sizes.is_alone,
         )
         if self._main is None or self.location.demo:
             return after

@@ -78,17 +78,16 @@ class ChangesCommand(StoreCommand):
 
 
 def _changes_json(changes: Changes) -> Json:
-    return fields(changes, "failed", session="session_id", conversation="conversation_id") | {
+    return fields(changes, "failed session=session_id conversation=conversation_id") | {
         "files": list(map(_file_json, changes.files)),
-        "commands": fields_of_each(changes.commands, "message_id session_id", command="text"),
+        "commands": fields_of_each(changes.commands, "message_id session_id command=text"),
     }
 
 
 def _file_json(change: FileChange) -> Json:
     return fields(
         change,
-        "path first_path added removed by_subagents disk",
-        exact="is_exact",
+        "path first_path added removed by_subagents disk exact=is_exact",
     ) | {"edits": [edit._asdict() for edit in change.edits]}
 
 
@@ -132,7 +131,7 @@ def _print_changes(changes: Changes) -> None:
 
 def _command_line(command: ShellCommand) -> OutputLine:
     text = _("message {id}: {text}", id=command.message_id, text=command.text)
-    return OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2)
+    return OutputLine("tool", one_line(text, _LONGEST_COMMAND), "  ")
 
 
 _FILES = [
@@ -201,12 +200,8 @@ def _text_of(path: str) -> str | None:
 def _line_json(line: BlameLine) -> Json:
     return fields(
         line,
-        line="number",
-        text="text",
-        message_id="edit.message_id",
-        session_id="edit.session_id",
-        prompt_id="prompt.id",
-        prompt="prompt.said",
+        "line=number text message_id=edit.message_id session_id=edit.session_id "
+        "prompt_id=prompt.id prompt=prompt.said",
     )
 
 

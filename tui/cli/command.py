@@ -40,6 +40,8 @@ class Subcommand:
     """What it takes itself, in the order of the help."""
     given: SimpleNamespace
     """The values of all arguments."""
+    store: OpenStore | None = None
+    """The one store that it works on; None for several, and for none."""
     host: Host | None = None
     """That of its store; None for this machine."""
 
@@ -70,7 +72,10 @@ class Subcommand:
     def give(
         self, document: Mapping[str, object], tell: Callable[..., object], *what: object
     ) -> None:
-        """Print a document, or for people what `tell` makes of something."""
+        """Print a document, or for people what `tell` makes of something. The store is closed
+        before, as printing may wait for a pager."""
+        if self.store is not None:
+            self.store.close()
         if self.given.json:
             self.print_json(document)
         else:
@@ -104,17 +109,6 @@ class StoreCommand(Subcommand):
         """Whether the user can be asked for confirmation."""
         return on_a_terminal() and not self.given.json
 
-    def give(
-        self, document: Mapping[str, object], tell: Callable[..., object], *what: object
-    ) -> None:
-        """Close the store before printing, which may wait for a pager."""
-        self.store.close()
-        super().give(document, tell, *what)
-
-    def note_with_advice(self, sentences: Iterable[str]) -> None:
-        """Note sentences, with their `advice`."""
-        note(*map(self.advice, sentences))
-
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
         return as_typed(text, self.given)
@@ -135,8 +129,8 @@ class StoreCommand(Subcommand):
         return self.store.conversations_of(ids, self.now)
 
     def conversation(self) -> Conversation:
-        """Return the conversation that the argument `id` names, as `find` does."""
-        (conversation,) = self.find([self.given.id])
+        """Return the conversation that the argument `id` names, as `find` does, with details."""
+        (conversation,) = self.store.with_details(self.find([self.given.id]))
         return conversation
 
     def confirm(self, count: int, what: str, *, by_number: bool = False) -> None:
@@ -158,8 +152,7 @@ class StoreCommand(Subcommand):
             what=what,
             wanted=wanted,
         )
-        print(question, end="", file=sys.stderr)
-        sys.stderr.flush()
+        print(question, end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().replace(",", "").lower() != wanted:
             raise RefusedError(_("Nothing was changed."))
 

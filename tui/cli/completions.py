@@ -87,7 +87,7 @@ class CompletionsCommand(Subcommand):
     """Print the script for a shell, after the lines for its rc file (`shell-init`); needs no
     store."""
 
-    takes_common_options = False
+    takes_common_options = takes_host = False
     arguments = (Argument("shell", choices=tuple(_SCRIPTS)),)
 
     def start(self) -> int:

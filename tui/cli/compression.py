@@ -33,7 +33,7 @@ from .output import (
     print_text,
 )
 from .parser import ID, Count, Flag
-from .show import body_of, heading, message_json, name_of, title_line
+from .show import SPEAKERS, body_of, heading, message_json, name_of, title_line
 
 _WHY = N_(
     {
@@ -56,10 +56,9 @@ class CompactionsCommand(StoreCommand):
     arguments = ID, Flag("--lost", "also what nothing mentions until the next compression")
 
     def run(self) -> None:
-        given, store = self.given, self.store
-        (conversation,) = store.with_details([self.conversation()])
+        store, conversation = self.store, self.conversation()
         pairs = [
-            (compaction, store.losses(compaction) if given.lost else None)
+            (compaction, store.losses(compaction) if self.given.lost else None)
             for compaction in store.compactions(conversation.segments).compactions
         ]
         self.give(
@@ -85,7 +84,7 @@ class ContextCommand(StoreCommand):
 
     def run(self) -> None:
         given, store = self.given, self.store
-        (conversation,) = store.with_details([self.conversation()])
+        conversation = self.conversation()
         sent, _memory = store.seen_at(conversation.segments, given.at, prompt=True)
         found = store.messages([row.id for row in sent.rows])
         messages = {message.id: message for message in found}
@@ -113,7 +112,7 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     document = fields(
         compaction,
         "at session_id into_session_id before replaced summary merged "
-        "not_stored_again since bytes_before bytes_after empty_sessions",
+        "not_stored_again since bytes_before bytes_after empty_sessions known=is_known",
     )
     document |= {
         "kind": "in_place" if compaction.is_in_place else "rotation",
@@ -122,13 +121,12 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
         "shortened": [row.id for row in kept if row.is_changed],
         "tokens_before": None,
         "tokens_after": None,
-        "gap": gap and fields(gap, "first last", count="number"),
-        "known": compaction.is_known,
+        "gap": gap and fields(gap, "first last count=number"),
         "notes": _notes_json(compaction.notes),
     }
     if losses is not None:
         document["lost_complete"] = losses.is_complete
-        document["lost"] = fields_of_each(losses.terms, "term kind last_message_id", count="times")
+        document["lost"] = fields_of_each(losses.terms, "term kind last_message_id count=times")
     return document
 
 
@@ -148,11 +146,11 @@ def _compactions_lines(
             time=timestamp(compaction.at, seconds=True),
             way=_("in place") if compaction.is_in_place else _("continued in a new session"),
         )
-        yield OutputLine("seam", one_line(head))
+        yield OutputLine("seam", head)
         for line in _facts(compaction):
-            yield OutputLine("said", one_line(line), 2)
+            yield OutputLine("said", one_line(line), "  ")
         for note in compaction.notes:
-            yield OutputLine("other", _(NOTES[note]), 2)
+            yield OutputLine("other", _(NOTES[note]), "  ")
         if losses is not None:
             yield from _lost_lines(losses)
 
@@ -182,9 +180,9 @@ def _facts(compaction: Compaction) -> Iterator[str]:
 
 def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
     if not losses.terms:
-        yield OutputLine("said", _("Nothing was lost."), 2)
+        yield OutputLine("said", _("Nothing was lost."), "  ")
         return
-    yield OutputLine("other", _("mentioned nowhere until the next compression:"), 2)
+    yield OutputLine("other", _("mentioned nowhere until the next compression:"), "  ")
     for lost in losses.terms[:_MOST_SHOWN]:
         line = _(
             "{kind}: {term} ({count}×, last in message {id})",
@@ -193,11 +191,9 @@ def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
             count=lost.times,
             id=lost.last_message_id,
         )
-        yield OutputLine("tool", one_line(line), 4)
-    more = len(losses.terms) - _MOST_SHOWN
-    if more > 0:
-        line = _("… and {count} more: --json has them", count=more)
-        yield OutputLine("said", line, 4)
+        yield OutputLine("tool", one_line(line), "    ")
+    if (more := len(losses.terms) - _MOST_SHOWN) > 0:
+        yield OutputLine("said", _("… and {count} more: --json has them", count=more), "    ")
 
 
 def _ranges(ids: Sequence[int]) -> str:
@@ -219,16 +215,12 @@ def _context_json(
     sent: ModelContext,
     rows: _Rows,
 ) -> Json:
-    return fields(sent, "session_id at of") | {
+    return fields(sent, "session_id at of certain=is_certain system_prompt=prompt bytes=size") | {
         "conversation_id": conversation.id,
-        "certain": sent.is_certain,
-        "system_prompt": sent.prompt,
         "messages": [
-            message_json(message) | fields(row, "why", certain="is_certain")
-            for row, message in rows
+            message_json(message) | fields(row, "why certain=is_certain") for row, message in rows
         ],
         "tokens": None,
-        "bytes": sent.size,
         "notes": _notes_json(sent.notes),
     }
 
@@ -284,8 +276,10 @@ def _context_lines(
 
 
 def _context_line(row: SentRow, message: ChatMessage) -> OutputLine:
-    why = _(_WHY[row.why]) if row.is_certain else _("{why}?", why=_(_WHY[row.why]))
-    kind = message.role if message.role in ("user", "assistant") else "tool"
+    why = _(_WHY[row.why])
+    if not row.is_certain:
+        why = _("{why}?", why=why)
+    kind = message.role if message.role in SPEAKERS else "tool"
     if row.why is RowOrigin.SUMMARY:
         kind = "seam"
     text = one_line(message.text or body_of(message), 100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import StoreError
 from hermes_browse.store.wording import pgettext
 
 from ..text.checkup import Checkup, examine, facts
@@ -18,7 +19,7 @@ class DoctorCommand(StoreCommand):
     def run(self) -> int:
         checkup = examine(self.store.source, self.store.location)
         self.give(_checkup_json(checkup), _print_checkup, checkup)
-        return checkup.exit_code
+        return 0 if checkup.rules else StoreError.exit_code
 
 
 def _print_checkup(checkup: Checkup) -> None:
@@ -29,14 +30,14 @@ def _print_checkup(checkup: Checkup) -> None:
 
 
 def _checkup_json(checkup: Checkup) -> Json:
-    search, holders, rules = checkup.search, checkup.holders, checkup.rules
+    holders, rules = checkup.holders, checkup.rules
     retention: Json | None = None  # where Hermes deletes nothing by itself in this file
     if rules is not None and not rules.why_never:
         retention = fields(rules.retention, "auto_prune retention_days vacuum_after_prune")
-    hermes = {"path": checkup.hermes, "version": checkup.hermes_version}
+    hermes = fields(checkup, "path=hermes version=hermes_version")
     return {
         "store": store_json(checkup.summary),
-        "search": fields(search, "trigram indexed messages", fts5="fts"),
+        "search": fields(checkup.search, "trigram indexed messages fts5=fts"),
         "hermes": hermes if checkup.hermes else None,
         "retention": retention,
         "terminal": checkup.terminal,

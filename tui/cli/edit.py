@@ -11,7 +11,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.formats import hashtags, joined
 from .command import StoreCommand
-from .output import Number, TableColumn, fields_of_each, note, print_table, print_text
+from .output import Number, TableColumn, fields, fields_of_each, note, print_table, print_text
 from .parser import ID, IDS, OneOf, Valued
 
 
@@ -34,11 +34,8 @@ class RenameCommand(StoreCommand):
         title, is_changed = renamed.title, bool(renamed.change.rows)
         document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
         if not is_changed:
-            self.give(
-                document,
-                note,
-                _("It has no title.") if title is None else _("It has that title already."),
-            )
+            same = _("It has no title.") if title is None else _("It has that title already.")
+            self.give(document, note, same)
             return
         was = _("it was {name}", name=_name(before)) if before.title else ""
         self.give(document, print_text, one_line(joined(renamed.change.sentence, was)))
@@ -80,8 +77,7 @@ class MarkCommand(StoreCommand):
         self.store.close()
         command = self.given.command
         touched = set(getattr(self.store, command)(list(by_id)).session_ids)
-        own = {tip: {*conversation.session_ids} for tip, conversation in by_id.items()}
-        changed = [tip for tip in by_id if touched & own[tip]]
+        changed = [tip for tip in by_id if touched.intersection(by_id[tip].session_ids)]
         unchanged = [tip for tip in by_id if tip not in changed]
         self.give(
             {_KEYS[command]: changed, "sessions": sorted(touched), "unchanged": unchanged},
@@ -94,7 +90,7 @@ class MarkCommand(StoreCommand):
                 for tip in unchanged
             )
         )
-        if others := len(touched.difference(*own.values())):
+        if others := len(touched.difference(*(each.session_ids for each in by_id.values()))):
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
             # 0.22).
             self.remark(
@@ -128,7 +124,7 @@ class TagCommand(StoreCommand):
         done = self.store.tag([before.id], added, removed)
         (after,) = self.find([before.id])
         words = hashtags(after.tags) or _("no tags")
-        self.give({"conversation": after.id, "tags": after.tags}, print_text, words)
+        self.give(fields(after, "conversation=id tags"), print_text, words)
         if not done.session_ids:
             self.remark(_("Nothing had to be changed."))
 
@@ -151,18 +147,13 @@ class TagsCommand(StoreCommand):
     )
 
     def run(self) -> None:
-        store, given = self.store, self.given
-        old, new = given.rename or (given.remove, None)
+        old, new = self.given.rename or (self.given.remove, None)
         if old is not None:
-            done = store.rename_tag(old, new)
+            done = self.store.rename_tag(old, new)
             self.remark(done.sentence or _("Nothing had to be changed."))
-        counts = store.tags()
-        self.give(
-            {"tags": fields_of_each(counts, "name conversations")},
-            print_table,
-            _TAGS,
-            counts,
-        )
+        counts = self.store.tags()
+        document = {"tags": fields_of_each(counts, "name conversations")}
+        self.give(document, print_table, _TAGS, counts)
         if not counts:
             self.remark(self.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
 

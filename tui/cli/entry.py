@@ -44,17 +44,15 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
     values: dict[str, str | bool] = {}
     words = iter(argv)
     for word in words:
-        option, equals, value = word.partition("=")
-        name = option.removeprefix("--").replace("-", "_")
+        name = word.removeprefix("--").replace("-", "_")
         if word in _FLAGS:
             values[name] = True
             continue
-        if not equals:
-            value = next(words, "")
-        if option not in _WITH_VALUE or name in values or value[:1] in ("", "-"):
+        value = next(words, "")
+        if word not in _WITH_VALUE or value[:1] in ("", "-"):
             return None
         values[name] = value
-    if len(values.keys() & {"db", "demo"}) + bool(values.keys() & {"home", "profile"}) > 1:
+    if len(values.keys() & {"db", "demo", "home", "profile"}) > 1:
         return None
     return SimpleNamespace(**_NOTHING_GIVEN | values)
 
@@ -168,7 +166,7 @@ def _run(argv: Sequence[str]) -> int:
         try:
             arguments, command = parse(argv)
         except SystemExit as ended:  # argparse has printed the help (0) or the error (2)
-            return USAGE if isinstance(ended.code, str) else ended.code or 0
+            return int(ended.code or 0)
     if arguments.version:
         print_text(f"hermes-browse {version()}")
         return 0
@@ -226,7 +224,7 @@ def _failed(error: Exception) -> int:
         complain(with_advice(error))
         return error.exit_code
     # Last resort: the user gets a sentence, the log the details.
-    cause = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    cause = getattr(error, "strerror", None) or type(error).__name__
     path = _logfile().log_failure()
     complain(_("something unexpected went wrong ({what}). Details: {path}", what=cause, path=path))
     if isinstance(error, OSError):  # on a full disk, flushing would fail too

@@ -6,7 +6,6 @@ import io
 import sys
 import time
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.stored_values import Json
@@ -16,9 +15,9 @@ from hermes_browse.store.export.redact import make_redactor
 from hermes_browse.store.export.source import Format
 from hermes_browse.store.files import removed_on_signals
 from hermes_browse.store.search.filters import BY_KEY
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _
 
 from ..text.export_files import (
     FileExport,
@@ -27,7 +26,7 @@ from ..text.export_files import (
     kept_files,
     redacted_words,
 )
-from ..text.formats import counted
+from ..text.formats import counted, listed
 from .command import StoreCommand
 from .output import fields, note, print_text, printing
 from .parser import Argument, Flag, Valued, name_arg
@@ -84,11 +83,11 @@ class ExportCommand(StoreCommand):
         return ""
 
     def run(self) -> None:
-        given, format_ = self.given, format_of(self.given)
-        conversations = self._conversations()
+        given, conversations = self.given, self._conversations()
+        named = format_by_name(given.output or "")
         export = FileExport(
             self.store,
-            format_,
+            Format(given.format or named or Format.MARKDOWN),
             make_redactor(self.store.location, note, active=not given.no_redact),
             self.now,
             given.everything,
@@ -101,35 +100,25 @@ class ExportCommand(StoreCommand):
 
     def _conversations(self) -> list[Conversation]:
         """Return what is named, then what the line of filters chooses, the newest first."""
-        given, store, now = self.given, self.store, self.now
-        chosen = self.find(given.ids)
-        query = parse_line(given.query, now)
-        if query.filters:
-            catalog = store.catalog(now)
-            roots = set(store.roots(query, catalog, View.ALL, now))
-            if not roots:
-                raise NotFoundError(
-                    _(
-                        "No conversation matches {filters}.",
-                        filters=one_line(given.query, 200),
-                    )
-                )
-            chosen += [each for each in catalog.select(View.ALL) if each.root_id in roots]
-        return store.with_details(
-            list({conversation.root_id: conversation for conversation in chosen}.values())
-        )
+        chosen, query = self.find(self.given.ids), self.given.query
+        if parse_line(query, self.now).filters:
+            matching = self.store.conversations(query)
+            if not matching:
+                filters = one_line(query, 200)
+                raise NotFoundError(_("No conversation matches {filters}.", filters=filters))
+            chosen += matching
+        return self.store.with_details(list({each.root_id: each for each in chosen}.values()))
 
     def _save(self, export: FileExport, conversations: Sequence[Conversation]) -> None:
         """Write files, and print which."""
         given, redactor = self.given, export.redactor
-        documents = export.plan(conversations, given.output)
+        documents = export.plan(conversations, given.output or "")
         keep = kept_files(self.store.location)
         files: list[Json] = []
         for saved in export.save(documents, keep=keep, force=given.force):
             files.append(
-                fields(saved.counts, "sessions messages")
+                fields(saved, "sessions=counts.sessions messages=counts.messages bytes")
                 | {
-                    "bytes": saved.bytes,
                     "path": str(saved.document.path),
                     "conversations": [each.id for each in saved.document.conversations],
                 }
@@ -150,12 +139,6 @@ class ExportCommand(StoreCommand):
                     "redacted": dict(sorted(redactor.counts.items())),
                 }
             )
-
-
-def format_of(arguments: SimpleNamespace) -> Format:
-    """Return the format of an export: as named, else by the suffix of the output, else Markdown."""
-    named = format_by_name(arguments.output or "")
-    return Format(arguments.format or named or Format.MARKDOWN)
 
 
 def _print(export: FileExport, conversations: Sequence[Conversation]) -> None:
@@ -199,11 +182,9 @@ def _tell(export: FileExport) -> None:
 def _line(saved: Saved) -> str:
     """Return the path of a file and what is in it."""
     conversations, counts = len(saved.document.conversations), saved.counts
-    words = [counted(counts.sessions, "session"), counted(counts.messages, "message")]
-    if conversations > 1:
-        words.insert(0, counted(conversations, "conversation"))
-    return _(
-        "{path}  ({counts})",
-        path=one_line(str(saved.document.path)),
-        counts=pgettext("list", ", ").join(words),
+    words = listed(
+        counted(conversations, "conversation") if conversations > 1 else "",
+        counted(counts.sessions, "session"),
+        counted(counts.messages, "message"),
     )
+    return _("{path}  ({counts})", path=one_line(str(saved.document.path)), counts=words)

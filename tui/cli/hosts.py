@@ -33,7 +33,7 @@ from .output import (
     print_table,
     print_text,
 )
-from .parser import Argument, Valued, without
+from .parser import Argument, Valued, for_host
 from .stores import (
     INTERRUPTED,
     SOME_SILENT,
@@ -196,7 +196,7 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         WriteInDoubtError: It did not say whether it has done what was to be done in the trash.
     """
     host = named_host(arguments.host, arguments.profile)
-    words = without(argv, {"--host", "--profile"}, {"--debug"})
+    words = for_host(argv)
     try:
         reply = run_once(host, host.command_line(words), _RUN_SECONDS)
         if reply.returncode not in _EXIT_CODES:  # it, or ssh, was killed

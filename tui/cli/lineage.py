@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.sessions.models import Conversation, Lineage, Node
+from hermes_browse.store.sessions.models import Lineage, Node
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
@@ -39,30 +39,22 @@ class LineageCommand(StoreCommand):
         store = self.store
         lineage = store.lineage(store.resolve(self.given.id), self.now)
         compactions = () if self.given.json else read_compactions(store, lineage)
-        document = fields(lineage, "focus", hermes_opens="predicted") | {
-            "resume": fields(lineage, "reason", id="target"),
+        document = fields(lineage, "focus hermes_opens=predicted") | {
+            "resume": fields(lineage, "id=target reason"),
             "nodes": list(map(_node_json, lineage.nodes)),
         }
-        self.give(document, _print_tree, entries_of(lineage, compactions), lineage)
+        self.give(document, print_lines, _lines(entries_of(lineage, compactions), lineage))
+        if not self.given.json:
+            warn_of_another(lineage)
 
 
 def _node_json(node: Node) -> Json:
     """Build a NODE of the JSON contract."""
-    of_session = fields(
-        node.session,
-        "id title source started_at last_active cost_usd end_reason",
+    return (
+        fields(node.session, "id title source started_at last_active cost_usd end_reason tags")
+        | fields(node, "parent_id relation on_path status tree_cost_usd message_count=shown_count")
+        | {"note": node.note or None}
     )
-    of_node = fields(
-        node,
-        "parent_id relation on_path status tree_cost_usd",
-        message_count="shown_count",
-    )
-    return of_session | of_node | {"note": node.note or None, "tags": node.session.tags}
-
-
-def _print_tree(entries: Entries, lineage: Lineage) -> None:
-    print_lines(_lines(entries, lineage))
-    warn_of_another(lineage)
 
 
 def warn_of_another(lineage: Lineage) -> None:
@@ -106,28 +98,28 @@ class RunCommand(StoreCommand):
     arguments = (ID,)
 
     def run(self) -> None:
-        store = self.store
-        run = store.run(store.resolve(self.given.id), self.now)
+        run = self.store.run(self.store.resolve(self.given.id), self.now)
         self.give(_run_json(run), _print_run, run)
 
 
 def _run_json(run: Run) -> Json:
-    part_fields = {"session": "first.session_id", "message_id": "first.id"}
-    times = {"from": "root.started_at", "to": "last_active"}
-    return fields(run, "compressions") | {
-        **fields(run.conversation, "cost_usd tree_cost_usd", conversation="id", **times),
+    return fields(
+        run,
+        "compressions cost_usd=conversation.cost_usd tree_cost_usd=conversation.tree_cost_usd "
+        "conversation=conversation.id from=conversation.root.started_at "
+        "to=conversation.last_active",
+    ) | {
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
-        "parts": fields_of_each(run.stretches, "model cost_usd cache_share", **part_fields),
-        "marks": fields_of_each(run.marks, "kind", message_id="row.id", text="text"),
-        "subagents": list(map(_subagent_json, run.subagents)),
-    }
-
-
-def _subagent_json(subagent: Conversation) -> Json:
-    return fields(subagent, "cost_usd", session="id") | {
-        "from": subagent.root.started_at,
-        "to": ended_at(subagent),
+        "parts": fields_of_each(
+            run.stretches,
+            "model cost_usd cache_share session=first.session_id message_id=first.id",
+        ),
+        "marks": fields_of_each(run.marks, "kind message_id=row.id text"),
+        "subagents": [
+            fields(each, "cost_usd session=id from=root.started_at") | {"to": ended_at(each)}
+            for each in run.subagents
+        ],
     }
 
 

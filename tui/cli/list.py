@@ -45,16 +45,12 @@ class _Row(NamedTuple):
     conversation: Conversation
     rules: RetentionRules | None
 
-    def json(self) -> Json:
-        """Build a CONVERSATION of the JSON contract, with its place."""
-        return self.place | conversation_json(self.conversation, self.rules)
-
 
 class ListCommand(ManyStoresCommand[_Listed]):
     """List a page of conversations."""
 
     arguments = (
-        Argument("--view", "default {view}", choices=VIEWS, default=View.CHATS.value),
+        Argument("--view", "default chats", choices=VIEWS, default=View.CHATS.value),
         SOURCE,
         Argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value),
         Flag("--reverse", "the other way round"),
@@ -108,7 +104,8 @@ class ListCommand(ManyStoresCommand[_Listed]):
         }
         if answers.single is not None:
             document["old_transcripts"] = old_files
-        self.print_json(document | {"conversations": [row.json() for row in rows]})
+        conversations = [row.place | conversation_json(row.conversation, row.rules) for row in rows]
+        self.print_json(document | {"conversations": conversations})
 
 
 def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:

@@ -37,8 +37,6 @@ class OutputLine(NamedTuple):
     kind: str
     """`title`, `seam`, `user`, `assistant`, `other` (headings), `said` or `tool` (bodies)."""
     text: str
-    indent: int = 0
-    """Cells."""
     lead: str = ""
     """Stands before the text; where a terminal wraps the text, the next lines are indented as far."""
     lit: Sequence[Sequence[int]] = ()
@@ -156,16 +154,16 @@ def value_at(value: object, path: str) -> object:
     return value
 
 
-def fields(value: object, names: str = "", **paths: str) -> Json:
-    """Return some attributes by their names, which spaces separate, then others that have another
-    name there, or stand deeper."""
-    every = {name: name for name in names.split()} | paths
-    return {name: value_at(value, path) for name, path in every.items()}
+def fields(value: object, names: str) -> Json:
+    """Return some attributes by their names, which spaces separate; as `name=path` those that have
+    another name there, or stand deeper."""
+    pairs = [each.partition("=") for each in names.split()]
+    return {name: value_at(value, path or name) for name, _equals, path in pairs}
 
 
-def fields_of_each(values: Iterable[object], names: str = "", **paths: str) -> list[Json]:
+def fields_of_each(values: Iterable[object], names: str) -> list[Json]:
     """Return the `fields` of each value."""
-    return [fields(value, names, **paths) for value in values]
+    return [fields(value, names) for value in values]
 
 
 def store_json(summary: StoreSummary) -> Json:
@@ -173,9 +171,7 @@ def store_json(summary: StoreSummary) -> Json:
     dropped."""
     return fields(
         summary,
-        "profile schema_version journal_mode sessions messages read_only",
-        bytes="size",
-        wal_bytes="wal_size",
+        "profile schema_version journal_mode sessions messages read_only bytes=size wal_bytes=wal_size",
     ) | {
         "path": str(summary.path),
         "warnings": [warning.text for warning in summary.warnings],
@@ -193,14 +189,11 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
         conversation,
         "id root_id title preview source model cwd git_branch tags last_active "
         "status archived pinned hidden kind relation message_count "
-        "tool_call_count branches subagents cost_usd tree_cost_usd",
-        started_at="root.started_at",
-        ended_at="tip.ended_at",
-        end_reason="tip.end_reason",
-        bytes="size",
+        "tool_call_count branches subagents cost_usd tree_cost_usd "
+        "segments=session_ids "
+        "started_at=root.started_at ended_at=tip.ended_at end_reason=tip.end_reason bytes=size",
     )
     return document | {
-        "segments": conversation.session_ids,
         "prune_in_days": rules.forecast(conversation).prune_in_days if rules is not None else None,
         "note": conversation.note or None,
         "tokens": conversation.tokens._asdict(),
@@ -262,7 +255,7 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     for line in lines:
         for part in line.text.split("\n"):
-            print_text(f"{' ' * line.indent}{line.lead}{part}".rstrip())
+            print_text(f"{line.lead}{part}".rstrip())
 
 
 @printing()

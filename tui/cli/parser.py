@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from itertools import takewhile
@@ -56,9 +56,6 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Help formatter that measures in cells; argparse counts characters, some of which take two
     cells."""
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28)
-
     def _split_lines(self, text: str, width: int) -> list[str]:
         return wrapped(text, width)
 
@@ -80,7 +77,8 @@ class Parser(argparse.ArgumentParser):
     which new options would break."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, "formatter_class": _Formatter, **settings})
+        formatter = partial(_Formatter, max_help_position=28)
+        super().__init__(**{"allow_abbrev": False, "formatter_class": formatter, **settings})
         self.commands: dict[str, Parser] = {}
         """The parsers of its commands."""
 
@@ -146,19 +144,12 @@ def _closest(word: str, words: Sequence[str]) -> str | None:
 
 def count_arg(text: str) -> int:
     """Parse a non-negative integer."""
+    problem = _("wants a number of at most {digits} digits, not {text!r}")
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(
-            _("wants a whole number, 0 or more, not {text!r}", text=text)
-        )
-    if len(text) > _MOST_DIGITS:
-        raise argparse.ArgumentTypeError(
-            _(
-                "wants a number of at most {digits} digits, not {text!r}",
-                digits=_MOST_DIGITS,
-                text=text,
-            )
-        )
-    return int(text)
+        problem = _("wants a whole number, 0 or more, not {text!r}")
+    elif len(text) <= _MOST_DIGITS:
+        return int(text)
+    raise argparse.ArgumentTypeError(problem.format(digits=_MOST_DIGITS, text=text))
 
 
 def name_arg(text: str) -> str:
@@ -179,7 +170,7 @@ class Argument:
 
     Args:
         name: Its name, or the option.
-        help: In English; `{view}` stands for its default. Empty for none.
+        help: In English. Empty for none.
         metavar: What stands for its value in the help; None for what has none.
         settings: As of `ArgumentParser.add_argument`.
     """
@@ -246,25 +237,22 @@ def add_all(
             group = to.add_mutually_exclusive_group(required=each.is_required)
             add_all(group, each.arguments, **settings)
             continue
-        text = _(each.help).replace("{view}", "%(default)s") if each.help else None
-        to.add_argument(each.name, help=text, **each.settings, **settings)
+        to.add_argument(each.name, help=_(each.help), **each.settings, **settings)
 
 
-def without(
-    words: Sequence[str], valued: Collection[str], flags: Collection[str] = ()
-) -> list[str]:
-    """Return the words of a valid command line without some of its options; those of `valued` have
-    a value."""
+def for_host(words: Sequence[str]) -> list[str]:
+    """Return the words of a valid command line as a host gets them: without the options that name
+    it, and that of the log here."""
     kept: list[str] = []
     ahead = iter(words)
     for word in ahead:
         name, equals, _value = word.partition("=")
         if word == "--":
             return [*kept, word, *ahead]
-        if name in valued:
+        if name in ("--host", "--profile"):
             if not equals:
                 next(ahead, None)
-        elif word not in flags:
+        elif word != "--debug":
             kept.append(word)
     return kept
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -22,10 +21,10 @@ from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading,
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, NN_, PN_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
 from ..terminal.handover import watch_terminal
-from ..text.formats import ago, costs, counted, dollars, timestamp
+from ..text.formats import ago, costs, counted, dollars, listed, timestamp
 from ..text.sentences import status
 from .output import labelled, print_text, title_or_preview, with_advice
 from .resume import as_configured, run_plan
@@ -35,14 +34,11 @@ _MESSAGES = 5
 """Of a page."""
 _CUT = 200
 """Letters of tool output and calls that are printed until all of it is asked for."""
-_BETWEEN = NN_("{count:,} message in between.", "{count:,} messages in between.")
 _MOST_HITS = 200
 _DIGITS = 9
 """Of a number; a longer one is none."""
 _VIEWS = PN_("view", ("chats", "automation", "archived", "all"))
 """Values of `View`."""
-_SAME = {"": "n", "?": "h", "help": "h"}
-"""Other words for what can be typed."""
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
 n: next page. p: previous page. l: the list again. q: leave.
@@ -96,13 +92,14 @@ class Transcript(Pages):
         self._store, self.conversation = store, conversation
         self._is_full = False
         """Whether tool output and summaries are printed in full."""
-        outline = store.outline(conversation.segments)
-        at = outline.index_of(hit.message_id) if hit is not None else None
-        if hit is not None and at is None:  # taken back, or hidden
-            everything = store.outline(conversation.segments, Reading.EVERYTHING)
-            at = everything.index_of(hit.message_id)
-            outline = outline if at is None else everything
-        first = max(len(outline.rows) - _MESSAGES, 0) if at is None else at
+        outline, first = store.outline(conversation.segments), None
+        if hit is not None:
+            first = outline.index_of(hit.message_id)
+            if first is None:  # taken back, or hidden
+                outline = store.outline(conversation.segments, Reading.EVERYTHING)
+                first = outline.index_of(hit.message_id)
+        if first is None:
+            first = max(len(outline.rows) - _MESSAGES, 0)
         super().__init__(_("messages"), outline.rows, self._messages, _MESSAGES, first)
 
     def prompt(self) -> Iterator[str]:
@@ -114,7 +111,11 @@ class Transcript(Pages):
                 if not message.is_summary:
                     yield from self._message(message)
                     if between:
-                        yield ngettext(*_BETWEEN, between)
+                        yield ngettext(
+                            "{count:,} message in between.",
+                            "{count:,} messages in between.",
+                            between,
+                        )
                     return
 
     def _messages(self, rows: Sequence[RowInfo], _number: int) -> Iterator[str]:
@@ -190,45 +191,39 @@ class Dialogue:
         self._store.close()
 
     def _answer(self, line: str) -> Iterator[str]:
-        word, _blank, rest = line.partition(" ")
-        if line.startswith("/"):
-            yield from self._search(line[1:].strip())
-        elif line.isdecimal() and len(line) <= _DIGITS:
-            yield from self._open_row(int(line))
-        elif word == "v" and rest.strip() in _VIEWS:
-            self._view = View(rest.strip())
-            yield from self._show_view()
-        elif action := self._actions().get(_SAME.get(line, line)):
-            yield from action()
-        else:
-            extra = ["v all"] if self._open is None else ["r", "i"]
-            words = [_("a number"), "n", "p", _("/words"), *extra, "l", "h"]
-            yield _(
-                "Unknown command. Type {words} or {last}.",
-                words=pgettext("list", ", ").join(words),
-                last="q",
-            )
-
-    def _actions(self) -> dict[str, Callable[[], Iterable[str]]]:
-        """Return what can be typed now, and what answers."""
         opened = self._open
         pages = opened or self._list
-        actions: dict[str, Callable[[], Iterable[str]]] = {
-            "n": partial(pages.page, pages.first + pages.size),
-            "p": partial(pages.page, pages.first - pages.size),
-            "h": _(HELP).splitlines,
-            "l": self._show_list,
-        }
-        if opened is None:
-            return actions
-        return actions | {
-            "b": partial(opened.page, 0),
-            "e": partial(opened.page, max(len(opened.rows) - opened.size, 0)),
-            "t": opened.toggled,
-            "i": opened.facts,
-            "c": partial(self._resume, opened.conversation, should_run=False),
-            "r": partial(self._resume, opened.conversation, should_run=True),
-        }
+        word, _blank, rest = line.partition(" ")
+        match line:
+            case "" | "n":
+                yield from pages.page(pages.first + pages.size)
+            case "p":
+                yield from pages.page(pages.first - pages.size)
+            case "h" | "?" | "help":
+                yield from _(HELP).splitlines()
+            case "l":
+                yield from self._show_list()
+            case "b" if opened:
+                yield from opened.page(0)
+            case "e" if opened:
+                yield from opened.page(max(len(opened.rows) - opened.size, 0))
+            case "t" if opened:
+                yield from opened.toggled()
+            case "i" if opened:
+                yield from opened.facts()
+            case "c" | "r" if opened:
+                yield from self._resume(opened.conversation, should_run=line == "r")
+            case _ if line.startswith("/"):
+                yield from self._search(line[1:].strip())
+            case _ if line.isdecimal() and len(line) <= _DIGITS:
+                yield from self._open_row(int(line))
+            case _ if word == "v" and rest.strip() in _VIEWS:
+                self._view = View(rest.strip())
+                yield from self._show_view()
+            case _:
+                extra = ["r", "i"] if opened else ["v all"]
+                words = listed(_("a number"), "n", "p", _("/words"), *extra, "l", "h")
+                yield _("Unknown command. Type {words} or {last}.", words=words, last="q")
 
     # The list
 

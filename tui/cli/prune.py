@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.cleanup.bulk import Step, archived_of, done_of
-from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
+from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
@@ -27,7 +27,7 @@ from .output import (
     TableColumn,
     bundle_json,
     conversation_json,
-    fields,
+    fields_of_each,
     note,
     print_table,
     title_or_preview,
@@ -83,8 +83,11 @@ def _line_of(arguments: SimpleNamespace) -> str:
 
 
 def _filters(arguments: SimpleNamespace) -> Iterator[str]:
-    values = {before: getattr(arguments, option.dest) for before, option in _FILTERS.items()}
-    filters = {before: value for before, value in values.items() if value}
+    filters = {
+        before: value
+        for before, option in _FILTERS.items()
+        if (value := getattr(arguments, option.dest))
+    }
     for before, value in filters.items():
         if before == "include:stale":
             # Alone it means stale ones only, and an age beside it is their age.
@@ -211,14 +214,13 @@ class PruneCommand(StoreCommand):
         if cleaned.error is not None:
             _note_stopped(done, len(plan.selected), cleaned.doubtful)
             raise cleaned.error
-        deleted = [] if cleaned.deleted is None else [cleaned.deleted]
         note(*cleaned.notes)
         note(cleaned.sentence(_("moved to the trash")))
         freed = store.file_space().free_bytes - before
         self.remark(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
         return done_of(plan, cleaned), {
             "measured_free_bytes": freed,
-            "bundles": [bundle_json(each.bundle) for each in deleted],
+            "bundles": [bundle_json(cleaned.deleted.bundle)] if cleaned.deleted else [],
         }
 
 
@@ -242,27 +244,24 @@ def _totals(plan: Plan, *, is_archive: bool) -> Totals:
 
 
 def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
-    def planned_json(planned: Planned) -> Json:
-        conversation = planned.conversation
-        return conversation_json(conversation, rules) | {
-            "bytes": conversation.size,
-            "standing": planned.standing,
-            "takes_along": [session.id for session in planned.subagents],
-        }
-
     return {
         "plan": _totals(plan, is_archive=is_archive)._asdict(),
-        "would": list(map(planned_json, plan.selected)),
-        "spared": list(map(_spared_json, plan.spared)),
+        "would": [
+            conversation_json(planned.conversation, rules)
+            | {
+                "standing": planned.standing,
+                "takes_along": [session.id for session in planned.subagents],
+            }
+            for planned in plan.selected
+        ],
+        "spared": fields_of_each(
+            plan.spared,
+            "id=conversation.id root_id=conversation.root_id title=conversation.title "
+            "code=why.code reason=why.words",
+        ),
         "reparented": [session.id for session in plan.reparented],
         "counted": _(COUNTED),
     }
-
-
-def _spared_json(spared: Spared) -> Json:
-    return fields(spared.conversation, "id root_id title") | fields(
-        spared, code="why.code", reason="why.words"
-    )
 
 
 # The plan for people

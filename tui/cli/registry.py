@@ -11,7 +11,7 @@ from typing import NamedTuple
 from hermes_browse.store.wording import N_, _
 
 from .command import Subcommand
-from .parser import JSON, Flag, Parser, add_all, add_store_options, speak_argparse, without
+from .parser import JSON, Flag, Parser, add_all, add_store_options, speak_argparse
 
 
 class CommandEntry(NamedTuple):
@@ -194,36 +194,31 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     if arguments.command is not None:
         command = load(arguments.command)
         command.given = arguments
-    for message in _contradictions(arguments, command, argv):
+    for message in _contradictions(arguments, command):
         parser.commands.get(arguments.command, parser).error(message)
     return arguments, command
 
 
-def _contradictions(
-    arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]
-) -> Iterator[str]:
+def _contradictions(arguments: SimpleNamespace, command: Subcommand | None) -> Iterator[str]:
     """Yield the errors for options that argparse does not compare, as one may stand before the
     command and another behind it; and that of the command."""
     for one, others in _APART.items():
         for other in others:
             if getattr(arguments, one) and getattr(arguments, other):
-                names = {"one": _option(one), "other": _option(other)}
-                yield _("{one} cannot be used with {other}", **names)
-    for name in ("plain", "print_command"):
-        if command is not None and getattr(arguments, name):
-            yield _("{option} cannot be used with a command", option=_option(name))
+                yield _("{one} cannot be used with {other}", one=_option(one), other=_option(other))
     if arguments.old and arguments.command not in _READ_OLD:
         yield _(
             "--old goes with {commands}; the browser has them under the key 5",
             commands=", ".join(_READ_OLD),
         )
-    if arguments.host is not None:
-        if command is not None and not (command.takes_host and command.takes_common_options):
-            yield _("--host goes with a command that reads or writes a store")
-        if len(without(argv, {"--host"})) == len(argv):
-            # Behind `--` it would be sent along as a part of the command line.
-            yield _("--host must come before `--`")
-    if command is not None and (message := command.contradiction()):
+    if command is None:
+        return
+    for name in ("plain", "print_command"):
+        if getattr(arguments, name):
+            yield _("{option} cannot be used with a command", option=_option(name))
+    if arguments.host is not None and not command.takes_host:
+        yield _("--host goes with a command that reads or writes a store")
+    if message := command.contradiction():
         yield message
 
 

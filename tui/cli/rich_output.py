@@ -49,19 +49,15 @@ def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> N
     shown = dict(zip(columns, zip(*rows, strict=True), strict=True))
     widths = {column: max(map(cell_len, (column.title, *shown[column]))) for column in columns}
     (flexible,) = (column for column in columns if column.is_flexible)
-
-    def remaining() -> int:
-        others = shown.keys() - {flexible}
-        return console.width - sum(min(widths[each], _MAX_FIXED) + _GAP for each in others)
-
+    taken = {column: min(widths[column], _MAX_FIXED) + _GAP for column in columns}
+    room = console.width - sum(taken.values()) + taken[flexible]
     for column in sorted(columns, key=lambda column: column.dropped):
-        if remaining() >= min(_MIN_FLEXIBLE, widths[flexible]):
-            break
-        if column.dropped:
+        if column.dropped and room < min(_MIN_FLEXIBLE, widths[flexible]):
+            room += taken[column]
             del shown[column]
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for column in shown:
-        most = max(remaining(), _MIN_WIDTH) if column.is_flexible else _MAX_FIXED
+        most = max(room, _MIN_WIDTH) if column.is_flexible else _MAX_FIXED
         table.add_column(
             Text(column.title),
             justify="right" if column.right else "left",
@@ -88,14 +84,14 @@ def _highlighted(text: str, style: str, ranges: Iterable[Sequence[int]]) -> Text
 def print_rich_lines(lines: Iterable[Any]) -> None:
     """Print lines styled by kind, indented and wrapped at words; see `output.OutputLine`."""
     console = _console()
-    for kind, content, indent, lead, ranges in lines:
+    for kind, content, lead, ranges in lines:
         text = _highlighted(content, _STYLES[kind], ranges)
-        if not lead:
-            console.print(Padding(text, (0, 0, 0, indent)) if indent else text)
+        if not lead.strip():
+            console.print(Padding(text, (0, 0, 0, len(lead))) if lead else text)
             continue
         if console.width - len(lead) < _MIN_TEXT:
             console.print(Text(lead.rstrip(), "dim"))
             lead = " " * _GAP
         room = max(console.width - len(lead), 1)
-        for number, part in enumerate(text.wrap(console, room)):
-            console.print(Text.assemble((" " * len(lead) if number else lead, "dim"), part))
+        indented = Text("\n" + " " * len(lead)).join(text.wrap(console, room))
+        console.print(Text.assemble((lead, "dim"), indented))

@@ -60,16 +60,14 @@ class _HitRow(NamedTuple):
         """Of the conversation, or how it begins; empty if it is not there."""
         return one_line(title_or_preview(self.conversation), 40) if self.conversation else ""
 
-    def json(self, *, has_context: bool) -> Json:
+    def json(self) -> Json:
         """Build a HIT of the JSON contract."""
+        hit = self.hit
         document = self.place | fields(
-            self.hit,
-            "message_id session_id role timestamp snippet match state",
+            hit, "message_id session_id role timestamp snippet match state"
         )
-        document["conversation_id"] = (
-            self.conversation.id if self.conversation else self.hit.session_id
-        )
-        if has_context:
+        document["conversation_id"] = self.conversation.id if self.conversation else hit.session_id
+        if self.around:
             document["context"] = [
                 {"message_id": number, "role": role, "text": text}
                 for number, role, text in self.around
@@ -157,11 +155,15 @@ class SearchCommand(ManyStoresCommand[HitPage]):
                 "suggestions": fields_of_each(suggestions, "text query hits"),
                 "query": query.text,
                 "notes": notes,
-                "hits": [hit.json(has_context=bool(given.context)) for hit in hits],
+                "hits": [hit.json() for hit in hits],
             }
             self.print_json(outcome | found_here | answers.facts)
             return
-        _print_hits(answers, hits)
+        if sys.stdout.isatty():  # under the names of their conversations
+            print_lines(_hit_lines(answers, hits))
+        else:
+            messages = [message for hit in hits for message in hit.messages()]
+            print_table([*place_columns(answers), *_COLUMNS], messages)
         note(_summary(answers, outcome, total, len(hits)))
         for each in suggestions:  # two may read alike
             note(*labelled({each.text: _number(each.hits, each.at_least)}))
@@ -234,16 +236,6 @@ def _summary(answers: Answers[HitPage], outcome: Json, total: Total, shown: int)
     if outcome["complete"]:
         return line
     return _("{line} · not everything was searched", line=line)
-
-
-def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
-    """Print hits with their context: on a terminal under the names of their conversations, in a
-    pipe as a table."""
-    if not sys.stdout.isatty():
-        messages = [message for hit in hits for message in hit.messages()]
-        print_table([*place_columns(answers), *_COLUMNS], messages)
-        return
-    print_lines(_hit_lines(answers, hits))
 
 
 def _hit_lines(answers: Answers[HitPage], hits: list[_HitRow]) -> Iterator[OutputLine]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
@@ -40,7 +39,7 @@ from .parser import ID, Argument, Flag, OneOf
 
 _AT_ONCE = 400
 """Messages."""
-_SPEAKERS = ("user", "assistant")
+SPEAKERS = ("user", "assistant")
 _Reading = partial(Argument, action="store_const", dest="reading", default="said")
 
 
@@ -65,13 +64,13 @@ class ShowCommand(StoreCommand):
     def run(self) -> None:
         given, store = self.given, self.store
         reading = Reading(given.reading)
-        (conversation,) = store.with_details([self.conversation()])
+        conversation = self.conversation()
         segments = conversation.segments
         if given.segment:
             alone = store.resolve(given.id)
             segments = tuple(segment for segment in segments if segment.id == alone)
         rows = store.outline(segments, reading).rows
-        messages = _read_in_portions(store, array("q", (row.id for row in rows)))
+        messages = _read_in_portions(store, [row.id for row in rows])
         if self.given.json:
             whole = reading is Reading.EVERYTHING
             document = {
@@ -104,7 +103,7 @@ def message_json(message: ChatMessage) -> Json:
         "finish_reason state is_summary is_hidden",
     )
     return document | {
-        "parts": fields_of_each(message.parts, "text mime url", type="kind", bytes="size"),
+        "parts": fields_of_each(message.parts, "text mime url type=kind bytes=size"),
         "tool_calls": fields_of_each(message.tool_calls, "id name arguments"),
     }
 
@@ -158,9 +157,9 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
             segment = message.session_id
             yield OutputLine("seam", f"── {_(SEAM.shown or '', id=one_line(segment))} ──")
             yield BLANK
-        yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
+        yield OutputLine(message.role if message.role in SPEAKERS else "other", heading(message))
         if body := body_of(message):
-            yield OutputLine("said" if message.role in _SPEAKERS else "tool", body, 2)
+            yield OutputLine("said" if message.role in SPEAKERS else "tool", body, "  ")
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:

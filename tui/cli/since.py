@@ -67,7 +67,16 @@ class SinceCommand(ManyStoresCommand[Since]):
         since = min((found.since for found in answers.values), default=None)
         if self.given.json:
             lanes = {
-                lane: [_item_json(row) for row in rows if row.item.lane == lane]
+                lane: [
+                    row.place
+                    | fields(
+                        row.item,
+                        "title message_id at why certain source job session=session_id "
+                        "conversation=session_id",
+                    )
+                    for row in rows
+                    if row.item.lane == lane
+                ]
                 for lane in LANE_NAMES
             }
             self.print_json({"since": since, **lanes, **answers.facts})
@@ -75,15 +84,6 @@ class SinceCommand(ManyStoresCommand[Since]):
         print_table([*place_columns(answers), *_COLUMNS], rows)
         if since is not None:
             note(_("since {time}", time=formats.timestamp(since)))
-
-
-def _item_json(row: _PlacedItem) -> Json:
-    return row.place | fields(
-        row.item,
-        "title message_id at why certain source job",
-        session="session_id",
-        conversation="session_id",
-    )
 
 
 _COLUMNS = [

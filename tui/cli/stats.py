@@ -20,23 +20,6 @@ from .several import Answers, ManyStoresCommand
 
 _Row = dict[str, Any]
 """Sums as in the document."""
-_FIELDS = {
-    "sessions": "sessions",
-    "archived_sessions": "archived",
-    "messages": "messages",
-    "input_tokens": "tokens.input",
-    "output_tokens": "tokens.output",
-    "cache_read_tokens": "tokens.cache_read",
-    "cache_write_tokens": "tokens.cache_write",
-    "reasoning_tokens": "tokens.reasoning",
-    "cost_usd": "cost_usd",
-    "cost_estimated_usd": "estimated_usd",
-    "cost_actual_usd": "actual_usd",
-    "cost_unknown_sessions": "unknown",
-    "cost_included_sessions": "included",
-    "bytes": "bytes",
-}
-_OF_TOOLS = {"calls": "calls", "answers": "messages", "failed": "failed"}
 _BY = PN_(
     "grouping",
     ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool"),
@@ -76,7 +59,8 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
             for group in report.rows:
                 groups[group.key].update(_sums(group, by))
         if by == "tool":  # no row of the total is a call or an answer
-            total.update({name: sum(each[name] for each in groups.values()) for name in _OF_TOOLS})
+            for name in ("calls", "answers", "failed"):
+                total[name] = sum(each[name] for each in groups.values())
         no_bytes = {} if is_whole else {"bytes": None}
         rows: list[_Row] = [{"key": key, **sums, **no_bytes} for key, sums in groups.items()]
         every: _Row = {**total, **no_bytes}
@@ -95,8 +79,15 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
 
 def _sums(group: Group, by: str = "") -> _Row:
     """Return the same sums for each grouping and period, and three more by tool."""
-    paths = _FIELDS | _OF_TOOLS if by == "tool" else _FIELDS
-    return {"conversations": len(group.conversations)} | fields(group, **paths)
+    sums = {"conversations": len(group.conversations)} | fields(
+        group,
+        "sessions archived_sessions=archived messages "
+        "input_tokens=tokens.input output_tokens=tokens.output cache_read_tokens=tokens.cache_read "
+        "cache_write_tokens=tokens.cache_write reasoning_tokens=tokens.reasoning "
+        "cost_usd cost_estimated_usd=estimated_usd cost_actual_usd=actual_usd "
+        "cost_unknown_sessions=unknown cost_included_sessions=included bytes",
+    )
+    return sums | fields(group, "calls answers=messages failed") if by == "tool" else sums
 
 
 def _order(row: _Row) -> tuple[float, float, float, str]:

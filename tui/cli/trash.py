@@ -15,9 +15,9 @@ from hermes_browse.store.progress import Progress
 from hermes_browse.store.sessions.models import Conversation, Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle, describe, find, remove_by_name
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext
 
-from ..text.formats import counted, timestamp
+from ..text.formats import counted, listed, timestamp
 from .command import StoreCommand, telling
 from .output import (
     Number,
@@ -60,10 +60,10 @@ class DeleteCommand(StoreCommand):
         if not self.given.yes:
             self._confirm(plans)
         deleted = store.delete(ids, tell=telling())
-        self.note_with_advice(deleted.notes)
+        note(*map(self.advice, deleted.notes))
         bundle = deleted.bundle
         document = fields(deleted, "reparented files notes") | fields(
-            bundle, "conversations messages", deleted="sessions"
+            bundle, "conversations messages deleted=sessions"
         )
         line = _(
             "{sentence} · `hermes-browse trash restore {name}` restores them",
@@ -77,7 +77,7 @@ class DeleteCommand(StoreCommand):
                     "{count:,} session stayed and lost a parent: {ids}",
                     "{count:,} sessions stayed and lost a parent: {ids}",
                     count,
-                    ids=pgettext("list", ", ").join(deleted.reparented),
+                    ids=listed(*deleted.reparented),
                 )
             )
 
@@ -163,7 +163,6 @@ class TrashCommand(StoreCommand):
         try:
             for name in names:
                 results.append(self._restored(name, only, check=name == names[-1]))
-                self._tell_restored(results[-1])
         except KeyboardInterrupt:
             note(
                 _(
@@ -173,9 +172,9 @@ class TrashCommand(StoreCommand):
             raise
         except BrowseError:
             if results:
-                restored = pgettext("list", ", ").join(result.name for result in results)
+                restored = listed(*(result.name for result in results))
                 note(_("Restored before that: {bundles}.", bundles=restored))
-                self.note_with_advice(store.check_index())
+                note(*map(self.advice, store.check_index()))
             raise
         if self.given.json:
             self.print_json(
@@ -190,31 +189,31 @@ class TrashCommand(StoreCommand):
             )
 
     def _restored(self, name: str, only: Sequence[str] | None, *, check: bool) -> Restored:
-        """Restore a bundle; with `--yes`, which no call allows, also into another store. The search
-        index is compared with the rows after the last one."""
+        """Restore a bundle, and say so; with `--yes`, which no call allows, also into another store.
+        The search index is compared with the rows after the last one."""
         store = self.store
         store.close()
-        if not self.given.yes:
-            return store.restore(name, only, check=check, tell=telling())
-        return restore(
-            store.source,
-            store.trash,
-            name,
-            sessions_folder=sessions_folder(self.store.location),
-            any_store=True,
-            check=check,
-            only=only,
-            progress=Progress(tell=telling()),
-        )
-
-    def _tell_restored(self, result: Restored) -> None:
-        self.note_with_advice(result.notes)
+        if self.given.yes:
+            result = restore(
+                store.source,
+                store.trash,
+                name,
+                sessions_folder=sessions_folder(store.location),
+                any_store=True,
+                check=check,
+                only=only,
+                progress=Progress(tell=telling()),
+            )
+        else:
+            result = store.restore(name, only, check=check, tell=telling())
+        note(*map(self.advice, result.notes))
         if not self.given.json:
             sentence = _("{sentence} from {bundle}")
             if result.present.issuperset(result.sessions):
                 sentence = _("{bundle}: {sentence}")
             restored = describe_restored([result])
             print_text(sentence.format(sentence=restored, bundle=result.name))
+        return result
 
     def _drop(self) -> None:
         trash = self.store.trash

@@ -28,7 +28,6 @@ _ALIASES = {
     "del": "delete",
     "ins": "insert",
     "bs": "backspace",
-    " ": "space",
 }
 _RENAMED = {
     "solidus": "slash",
@@ -57,7 +56,7 @@ def key_name(spelled: str) -> str | None:
         spelled: A character or a name, with or without modifiers: `?`, `pgdn`, `Ctrl+x`, `shift+a`.
     """
     if len(spelled) == 1:
-        return "space" if spelled == " " else _character_name(spelled)
+        return _character_name(spelled)
     *before, key = re.split(r"\s*\+\s*(?=.)", spelled.strip())
     modifiers = list(map(str.lower, before))
     if not {*modifiers} <= {*_MODIFIERS}:
@@ -106,10 +105,13 @@ def _without_wrong_keys(
             problems.append(Problem(text, remedy, action))
             continue
         names = {each: key_name(each) for each in spelled.split(",")}
-        for each in [each for each, key in names.items() if key is None]:
-            text = _("“{key}” is no key, so “{action}” does not have it.", key=each, action=action)
-            remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
-            problems.append(Problem(text, remedy, action))
+        for each, key in names.items():
+            if key is None:
+                text = _(
+                    "“{key}” is no key, so “{action}” does not have it.", key=each, action=action
+                )
+                remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
+                problems.append(Problem(text, remedy, action))
         if good := dict.fromkeys(filter(None, names.values())):
             yield action, ",".join(good)
 

@@ -5,6 +5,7 @@ The reader, the sample, `config show` and the documents go by it.
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
@@ -96,12 +97,12 @@ class Option(NamedTuple):
         return tuple(import_module(self.table).COLUMNS) if self.table else self.choices
 
     def parse(self, value: Any, problems: list[Problem]) -> object:
-        """Return a value of TOML as `Options` has it, None for the default, and add what is wrong
-        with it."""
+        """Return a value of TOML as `Options` has it, the default for a wrong one, and add what is
+        wrong with it."""
         if not self._holds(value):
             text = self._sentence(self.wrong, value)
             problems.append(Problem(text, similar(value, self.names)))
-            return None
+            return Options._field_defaults[self.name]
         if not self.wrong_item:
             return value
         is_table = isinstance(value, Mapping)
@@ -143,16 +144,11 @@ class Option(NamedTuple):
 
 
 def toml(value: object) -> str:
-    """Format a value as TOML."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(toml, value))}]"
-    if isinstance(value, Mapping):
-        inner = ", ".join(f'"{one_line(name, 60)}" = {toml(each)}' for name, each in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """Format a value as TOML, which spells all but tables as JSON does."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    inner = ", ".join(f'"{one_line(name, 60)}" = {toml(each)}' for name, each in value.items())
+    return f"{{ {inner} }}" if inner else "{}"
 
 
 def shown(value: object) -> str:

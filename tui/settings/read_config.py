@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,6 @@ from .options import OPTIONS, Options, Problem, shown, similar
 
 _MOST = 1_000_000
 """Bytes of a configuration; a larger file is none."""
-_KEYS = "keys"
 _HOSTS = "hosts"
 _TABLE = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 
@@ -90,21 +89,6 @@ def located(text: str, table: str, problems: Collection[Problem]) -> Iterator[Pr
         yield each._replace(table=table, line=line)
 
 
-def _parse(name: str, value: object, problems: list[Problem]) -> object:
-    """Return a value of TOML as `Options` has it, None for the default, and add what is wrong with
-    it."""
-    if name == _KEYS:
-        return _parse_keys(value, problems)
-    if name == _HOSTS:
-        return _parse_hosts(value, problems)
-    for option in OPTIONS:
-        if option.name == name:
-            return option.parse(value, problems)
-    text = _("there is no option “{name}”.", name=name)
-    problems.append(Problem(text, similar(name, Options._fields)))
-    return None
-
-
 def _parse_hosts(value: object, problems: list[Problem]) -> tuple[Host, ...]:
     hosts: dict[str, Host] = {}
     for number, each in enumerate(value if isinstance(value, list) else [value]):
@@ -113,11 +97,14 @@ def _parse_hosts(value: object, problems: list[Problem]) -> tuple[Host, ...]:
             text = _("“hosts” is written as [[hosts]], with texts below it: name, ssh.")
             problems.append(Problem(text, number=number))
             continue
-        for unknown in [key for key in each if key not in Host._fields]:
-            text = _("a host has no “{name}”.", name=one_line(unknown, 60))
-            problems.append(Problem(text, similar(unknown, Host._fields), unknown, number))
-        known = {key: text for key, text in each.items() if key in Host._fields}
-        host = Host(**{"name": "", "ssh": ""} | known)
+        known = {"name": "", "ssh": ""}
+        for field, words in each.items():
+            if field in Host._fields:
+                known[field] = words
+                continue
+            text = _("a host has no “{name}”.", name=one_line(field, 60))
+            problems.append(Problem(text, similar(field, Host._fields), field, number))
+        host = Host(**known)
         key, problem = host.problem()
         if not problem and host.name in hosts:
             key, problem = "name", _("there are two hosts of this name.")
@@ -148,6 +135,15 @@ def _parse_keys(value: object, problems: list[Problem]) -> dict[str, str]:
     return keys
 
 
+_PARSERS: Mapping[str, Callable[[Any, list[Problem]], object]] = {
+    **{option.name: option.parse for option in OPTIONS},
+    "keys": _parse_keys,
+    _HOSTS: _parse_hosts,
+}
+"""By option or table: what returns a value of TOML as `Options` has it, and adds what is wrong
+with it."""
+
+
 def parse_config(text: str, path: Path) -> Configuration:
     """Parse TOML; the path is that of the file."""
     import tomllib  # start: only with a configuration
@@ -164,9 +160,11 @@ def parse_config(text: str, path: Path) -> Configuration:
         troubles.append(Problem(_("brackets are nested too deeply.")))
     for name, value in document.items():
         problems: list[Problem] = []
-        parsed = _parse(name, value, problems)
-        if parsed is not None:
-            values[name] = parsed
+        if name in _PARSERS:
+            values[name] = _PARSERS[name](value, problems)
+        else:
+            unknown = _("there is no option “{name}”.", name=name)
+            problems.append(Problem(unknown, similar(name, _PARSERS)))
         troubles += located(text, name, problems)
     return Configuration(path, True, Options(**values), tuple(troubles), text)
 

@@ -82,7 +82,7 @@ class LastState(NamedTuple):
     list_width: int = WIDTH
     list_height: int = HEIGHT
     """Percent, as in `PaneSizes`."""
-    is_list_alone: bool = False
+    list_alone: bool = False
 
 
 def memory_path() -> Path:
@@ -94,18 +94,17 @@ def read_memory(path: Path) -> LastState:
     """Read what is remembered; a missing value is the default, and with an invalid view, order or
     size all are."""
     try:
-        document = json.loads(read_regular(path, _MAX_BYTES))
-        theme = document.get("theme")
+        known = LastState()._asdict() | json.loads(read_regular(path, _MAX_BYTES))
         return LastState(
-            view=View(document.get("view", View.CHATS)),
-            sort=Sort(document.get("sort", Sort.ACTIVITY)),
-            reverse=document.get("reverse") is True,
-            theme=theme if isinstance(theme, str) else None,
-            list_width=_percent(document.get("list_width", WIDTH)),
-            list_height=_percent(document.get("list_height", HEIGHT)),
-            is_list_alone=document.get("list_alone") is True,
+            view=View(known["view"]),
+            sort=Sort(known["sort"]),
+            reverse=known["reverse"] is True,
+            theme=known["theme"] if isinstance(known["theme"], str) else None,
+            list_width=_percent(known["list_width"]),
+            list_height=_percent(known["list_height"]),
+            list_alone=known["list_alone"] is True,
         )
-    except (OSError, ValueError, AttributeError, RecursionError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return LastState()
 
 
@@ -118,10 +117,8 @@ def _percent(value: object) -> int:
 def write_memory(path: Path, memory: LastState) -> bool:
     """Write the file atomically, and its folder if there is none; return whether it could be
     written."""
-    document = memory._asdict()
-    document["list_alone"] = document.pop("is_list_alone")
     try:
-        write_private(path, f"{json.dumps(document)}\n")
+        write_private(path, f"{json.dumps(memory._asdict())}\n")
     except OSError:
         return False
     return True
@@ -147,7 +144,7 @@ class Start(NamedTuple):
     @property
     def pane_sizes(self) -> PaneSizes:
         """The first sizes of the panes."""
-        return PaneSizes(self.memory.list_width, self.memory.list_height, self.memory.is_list_alone)
+        return PaneSizes(self.memory.list_width, self.memory.list_height, self.memory.list_alone)
 
     @property
     def can_be_painted_ahead(self) -> bool:

@@ -31,6 +31,7 @@ from ..settings.read_config import Configuration, config_path, read_config
 from ..terminal.clipboard import route
 from ..terminal.logfile import log_path
 from . import formats
+from .glyphs import is_unicode
 
 _LOW_DISK = 200_000_000
 """Bytes; a disk with less is reported as nearly full."""
@@ -120,29 +121,30 @@ def problems_around(
 
     `term` is from `terminal`.
     """
-    options, is_terminal = configuration.options, term["interactive"]
+    options = configuration.options
     values = term | {
         "gone": _names(each for each in holders if each.is_gone),
         "here": _names(each for each in holders if not each.is_gone),
         "free": formats.size(free or 0),
     }
     wants_windows = options.resume == "window" and options.window == WINDOW
-    is_utf8 = (term["encoding"] or "").lower().replace("-", "") == "utf8"
     is_dumb = term["term"] in (None, "", "dumb")
     has_colours = term["colors"] in ("none", "truecolor", "24bit")
-    is_small = term["columns"] < 80 or term["rows"] < 24
-    checks = (
+    checks = [
         ("error", "held-gone", values["gone"]),
         ("info", "held", values["here"]),
         ("warning", "disk-low", free is not None and free < _LOW_DISK),
         # https://sqlite.org/lang_vacuum.html
         ("info", "disk-vacuum", free is not None and _LOW_DISK <= free < 2 * size),
-        ("warning", "no-windows", is_terminal and wants_windows and term["windows"] is None),
-        ("warning", "encoding", is_terminal and not is_utf8),
-        ("warning", "terminal-dumb", is_terminal and is_dumb),
-        ("info", "no-truecolor", is_terminal and not is_dumb and not has_colours),
-        ("info", "terminal-small", is_terminal and is_small),
-    )
+    ]
+    if term["interactive"]:
+        checks += [
+            ("warning", "no-windows", wants_windows and term["windows"] is None),
+            ("warning", "encoding", not is_unicode(term["encoding"])),
+            ("warning", "terminal-dumb", is_dumb),
+            ("info", "no-truecolor", not is_dumb and not has_colours),
+            ("info", "terminal-small", term["columns"] < 80 or term["rows"] < 24),
+        ]
     problems = [
         StoreProblem(severity, code, _(_PROBLEMS[code][0], **values), _(_PROBLEMS[code][1]))
         for severity, code, is_so in checks
@@ -195,31 +197,28 @@ class Checkup(NamedTuple):
     log: Path
     problems: tuple[StoreProblem, ...]
     """Worst first."""
-    exit_code: int
-    """Of the command: 0, or that of the error with which reading the store failed."""
 
 
 def examine(store: Store, location: Location, stream: TextIO | None = None) -> Checkup:
     """Run all checks; takes as long as a few counts over the store. `stream` is as for
     `terminal`."""
-    executable, code = find_hermes(), 0
+    executable = find_hermes()
     search, rules = SearchHealth(False, False, 0, 0), None
     size, wal_size = store.sizes()
-    path, profile = location.path, location.profile
     try:
         with OpenStore(store, location) as opened:
             summary = opened.summary()
             search = opened.search_health()
-            problems = list(_old_transcript_problems(location, opened))
+            problems = list(problems_of(summary, search, executable))
+            problems += _old_transcript_problems(location, opened)
             rules = opened.retention(time.time())
-        problems = [*problems_of(summary, search, executable), *problems]
     except StoreError as error:
-        code = error.exit_code
         problems = [StoreProblem("error", error.code, error.sentence, error.remedy, error.advice)]
+        path, profile = location.path, location.profile
         summary = StoreSummary(
             path, profile, None, None, size, wal_size, None, None, True, tuple(problems)
         )
-    held, free, term = holders(path), disk_free(path), terminal(stream)
+    held, free, term = holders(location.path), disk_free(location.path), terminal(stream)
     configuration = read_config(config_path())
     problems += problems_around(held or [], free, size, term, configuration)
     return Checkup(
@@ -234,14 +233,15 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
         configuration=configuration,
         log=log_path(),
         problems=tuple(sorted(problems, key=lambda each: _SEVERITIES.index(each.severity))),
-        exit_code=code,
     )
 
 
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
     summary, term, size = checkup.summary, checkup.terminal, formats.size
-    mode = N_("{mode}, opened for reading only") if summary.read_only else "{mode}"
+    mode = summary.journal_mode
+    if mode and summary.read_only:
+        mode = _("{mode}, opened for reading only", mode=mode)
     holds = index = ""
     if summary.sessions is not None:
         holds = _(
@@ -251,19 +251,22 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         )
         index = _index(checkup.search)
     tool, windows = N_("by {tool}"), term["windows"]
-    configuration, log = checkup.configuration, checkup.log
-    path = "{path}" if configuration.exists else N_("{path} (not there: nothing is set)")
-    log_path = "{path}" if os.path.exists(log) else N_("{path} (nothing went wrong yet)")
+    path, log = checkup.configuration.path, checkup.log
+    is_set, is_written = checkup.configuration.exists, os.path.exists(log)
     open_in = _("this system does not tell")
     if checkup.holders is not None:
         open_in = _names(checkup.holders) or _("no other process")
     hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
+    cleans_up, rules = "", checkup.rules
+    if rules is not None:
+        sentences = (rules.retention.sentence, rules.retention.vacuum_sentence)
+        cleans_up = rules.why_never or _("; ").join(filter(None, sentences))
     every = {
         _("store"): summary.path,
         _("profile"): summary.profile,
         _("holds"): holds,
         _("schema"): summary.schema_version,
-        _("journal mode"): summary.journal_mode and _(mode, mode=summary.journal_mode),
+        _("journal mode"): mode,
         _("size"): _(
             "{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)
         ),
@@ -271,40 +274,32 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         _("search index"): index,
         _("open in"): open_in,
         "hermes": hermes if checkup.hermes else _("not found"),
-        _("retention"): _hermes_cleans_up(checkup.rules),
+        _("retention"): cleans_up,
         _("terminal"): _terminal_words(term),
         _("clipboard"): _(tool, tool=term["clipboard"]),
         _("new windows"): _(tool, tool=windows) if windows else _("not from this terminal"),
-        _("configuration"): _(path, path=configuration.path),
-        _("log"): _(log_path, path=log),
+        _("configuration"): path if is_set else _("{path} (not there: nothing is set)", path=path),
+        _("log"): log if is_written else _("{path} (nothing went wrong yet)", path=log),
     }
     return [(name, str(fact)) for name, fact in every.items() if fact not in (None, "")]
-
-
-def _hermes_cleans_up(rules: RetentionRules | None) -> str:
-    if rules is None:
-        return ""
-    sentences = (rules.retention.sentence, rules.retention.vacuum_sentence)
-    return rules.why_never or _("; ").join(filter(None, sentences))
 
 
 def _index(search: SearchHealth) -> str:
     if not search.fts:
         return _("none: searches look through the messages")
     share = f" ({search.indexed / search.messages:.1%})" if search.messages else ""
+    text = N_("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
     if search.trigram:
         text = N_("{indexed:,} of {messages:,} messages{share}, with an index of substrings")
-    else:
-        text = N_("{indexed:,} of {messages:,} messages{share}, without an index of substrings")
     return _(text, indexed=search.indexed, messages=search.messages, share=share)
 
 
 def _terminal_words(term: dict[str, Any]) -> str:
     return formats.listed(
         f"{term['columns']} × {term['rows']}",
-        f"{term['term'] or _('no TERM')}",
+        term["term"] or _("no TERM"),
         _("colours {depth}", depth=term["colors"]),
-        f"{term['encoding']}",
+        term["encoding"],
         _("in {program}", program=term["multiplexer"]) if term["multiplexer"] else "",
         _("over SSH") if term["ssh"] else "",
     )

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from hermes_browse.store.hermes.homes import Location
     from hermes_browse.store.sessions.models import Conversation
 
-EXPORTER = f"hermes-browse {version()}"
-"""Who wrote a document."""
 MANY = "hermes-export"
 """The default name of the file or folder for several conversations."""
 _BY_ENDING = {
     ".md": Format.MARKDOWN,
-    **dict.fromkeys((".jsonl", ".ndjson"), Format.JSONL),
-    **dict.fromkeys((".html", ".htm"), Format.HTML),
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".html": Format.HTML,
+    ".htm": Format.HTML,
 }
 
 
@@ -70,14 +70,14 @@ def kept_files(location: Location) -> list[Path]:
 class FileExport(Export):
     """An export into files."""
 
-    exporter: str = EXPORTER
+    exporter: str = f"hermes-browse {version()}"
 
-    def plan(self, conversations: Sequence[Conversation], output: str | None) -> list[Document]:
+    def plan(self, conversations: Sequence[Conversation], output: str) -> list[Document]:
         """Choose the files to write and their contents; make the folder they go into.
 
         Args:
             conversations: With details, at least one.
-            output: The file or folder the user named; None for a name made from the title, without
+            output: The file or folder the user named; empty for a name made from the title, without
                 secrets, in the current folder.
 
         Raises:
@@ -90,18 +90,15 @@ class FileExport(Export):
         ]
         extension = EXTENSIONS[self.format]
         names = unique_names(titles, extension)
-        path = Path(os.path.expanduser(output)) if output else None
+        path = Path(os.path.expanduser(output))
         if self.format is Format.MARKDOWN and len(names) > 1:
-            folder = path or Path(MANY)
+            folder = path if output else Path(MANY)
             make_folder(folder)
             files = zip(names, conversations, strict=True)
             return [Document(folder / name, [conversation]) for name, conversation in files]
-        name = names[0] if len(names) == 1 else f"{MANY}{extension}"
-        if path is None:
-            path = Path(name)
-        elif os.path.isdir(path) or str(output).endswith(os.sep):
+        if os.path.isdir(path) or output.endswith(os.sep):
             make_folder(path)
-            path /= name
+            path /= names[0] if len(names) == 1 else f"{MANY}{extension}"
         return [Document(path, conversations)]
 
     def save(

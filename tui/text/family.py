@@ -147,21 +147,20 @@ def with_guides(entries: Entries, folded: Container[str] = ()) -> Iterator[tuple
 
 def outcome(compaction: Compaction) -> str:
     """Say what became of how many messages."""
-    count = len(compaction.gone)
     if compaction.is_aborted:
-        count = len(compaction.before)
-        words = ngettext(
-            "compressing 1 message was aborted", "compressing {count:,} messages was aborted", count
+        return ngettext(
+            "compressing 1 message was aborted",
+            "compressing {count:,} messages was aborted",
+            len(compaction.before),
         )
-    elif compaction.summary is None:
-        words = ngettext(
+    count = len(compaction.gone)
+    if compaction.summary is None:
+        return ngettext(
             "1 message was left behind without a summary",
             "{count:,} messages were left behind without a summary",
             count,
         )
-    else:
-        words = ngettext("1 message became a summary", "{count:,} messages became a summary", count)
-    return words
+    return ngettext("1 message became a summary", "{count:,} messages became a summary", count)
 
 
 def context_sizes(compaction: Compaction) -> str:

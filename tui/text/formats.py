@@ -195,7 +195,6 @@ _COUNTED = {
     "run": NN_("1 run", "{count:,} runs"),
     "bundle": NN_("1 deletion", "{count:,} deletions"),
     "copy": NN_("1 copy", "{count:,} copies"),
-    "profile": NN_("1 profile", "{count:,} profiles"),
     "branch": NN_("1 branch", "{count:,} branches"),
     "subagent": NN_("1 subagent", "{count:,} subagents"),
     "request": NN_("1 request", "{count:,} requests"),
@@ -269,7 +268,7 @@ def own_and_tree(
 
 def duration(seconds: float) -> str:
     """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
-    fitting = (unit_and_words for unit_and_words in _DURATIONS if seconds < unit_and_words[0])
+    fitting = (each for each in _DURATIONS if seconds < each[0])
     _limit, unit, words = next(fitting, _DURATIONS[-1])
     return _(words, count=max(seconds / unit, 0))
 

@@ -21,6 +21,7 @@ class Legend(NamedTuple):
     """Each sign, or several of a kind, and its meaning."""
 
 
+_HERE = N_("Signs here")
 LEGENDS = (
     Legend(N_("Signs in the list"), "browser/list", "main", N_({
         "?": "waits for you: A shows why",
@@ -62,7 +63,7 @@ LEGENDS = (
         "──": "a seam: a compression, a day, a gap in time",
         "☐ ☑": "to do, done",
     })),
-    Legend(N_("Signs here"), "screens/cleanup", "prune", N_({
+    Legend(_HERE, "screens/cleanup", "prune", N_({
         "✓": "is deleted",
         "·": "removed from the plan: Space adds it again",
         "−": "some runs of this job are deleted, or a part of this tile",
@@ -75,43 +76,43 @@ LEGENDS = (
         "│": "the cutoff: what is older is deleted",
         "▼": "sorted by this column",
     })),
-    Legend(N_("Signs here"), "screens/cleanup", "retention", N_({
+    Legend(_HERE, "screens/cleanup", "retention", N_({
         "★": "pinned: Hermes never deletes it by itself",
         "!": "deleted within a week",
         "·": "deleted later",
     })),
-    Legend(N_("Signs here"), "screens/changes", "changes", N_({
+    Legend(_HERE, "screens/changes", "changes", N_({
         "·": "all that happened to this file is known",
         "?": "not all is known",
         "$": "a command that may have changed files",
     })),
-    Legend(N_("Signs here"), "screens/run", "run", N_({
+    Legend(_HERE, "screens/run", "run", N_({
         "█": "turns, calls by tool, subagents; without colours █ ▓ ▒ ╱",
         "│": "here a part begins",
         "▼": "compressed here",
         "▲": "the time of the row under the cursor",
         "!": "stands out",
     })),
-    Legend(N_("Signs here"), "screens/since", "since", N_({
+    Legend(_HERE, "screens/since", "since", N_({
         "?": "waits for you, by what Hermes stores",
         "…": "inferred from what was said or done",
         "✗": "went wrong",
         "+": "new messages",
         "●": "running",
     })),
-    Legend(N_("Signs here"), "screens/bundles", "trash", N_({
+    Legend(_HERE, "screens/bundles", "trash", N_({
         "✓": "marked; below, a conversation that is back",
         "!": "damaged",
         "·": "a deletion",
         "◆": "a conversation that can be restored",
     })),
-    Legend(N_("Signs here"), "screens/insights", "insights", N_({
+    Legend(_HERE, "screens/insights", "insights", N_({
         "█": "a bar, in the colour of its series; without colours █ ▓ ▒ ░ ╱",
         "·░▒▓█": "hours: from none to the busiest quarter",
         "▲ ◂": "the chosen column, the chosen hour",
         "▼": "sorted by this column",
     })),
-    Legend(N_("Signs here"), "screens/doctor", "doctor", N_({
+    Legend(_HERE, "screens/doctor", "doctor", N_({
         "✗": "error: something does not work",
         "!": "warning: it works, and may not tomorrow",
         "·": "note",
@@ -132,7 +133,7 @@ here."""
 
 def is_unicode(encoding: str | None) -> bool:
     """Return whether an encoding can hold every character; True if it is unknown."""
-    return encoding is None or encoding.lower().replace("_", "-").startswith("utf")
+    return encoding is None or encoding.lower().startswith("utf")
 
 
 def _cells_of(letter: str) -> int:

@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 # Messages and relations
 
 
-_STATES = PN_("state", ("live", "compacted", "rewound"))
+# What is translated below.
+PN_("state", ("live", "compacted", "rewound"))
 
 
 def state(value: str) -> str:
     """Translate the state of a chat message (`chat_message.State`)."""
-    return pgettext("state", value) if value in _STATES else value
+    return pgettext("state", value)
 
 
 def counts_line(counts: Mapping[str, int]) -> str:
@@ -91,14 +92,14 @@ def related(kind: Relation, name: str) -> str:
 
 # Conversations
 
-_STATUSES = PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", "archived"))
+# What is translated below.
+PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", "archived"))
 
 
 def status(value: str) -> str:
     """Translate the state of a conversation: a `Status`, a `Planned.standing`, `pinned`
     or `archived`."""
-    word = value.removesuffix("-open")  # stale-open
-    return pgettext("status", word) if word in _STATUSES else value
+    return pgettext("status", value.removesuffix("-open"))  # stale-open
 
 
 _END_REASONS = N_(
@@ -174,7 +175,8 @@ def along_line(plan: Plan, marks: Container[str]) -> str:
     )
 
 
-_SPARED = PN_(
+# Codes of a `SpareReason`, translated below.
+PN_(
     "spared",
     ("pinned", "live", "leased", "recent", "open", "hidden", "subagent", "changed"),
 )
@@ -185,20 +187,13 @@ def spared_line(plan: Plan) -> str:
     counts = Counter(each.why.code for each in plan.spared).most_common()
     if not counts:
         return ""
-    kinds = [_spared(code, count, is_only=len(counts) == 1) for code, count in counts]
-    return _(
-        "{count:,} protected: {kinds}",
-        count=len(plan.spared),
-        kinds=pgettext("list", ", ").join(kinds),
-    )
-
-
-def _spared(code: str, count: int, *, is_only: bool) -> str:
-    """Translate the code of a `SpareReason`, with its number unless it is the only one."""
-    kind = pgettext("spared", code) if code in _SPARED else code
-    if is_only:
-        return kind
-    return pgettext("spared", "{count:,} {kind}", count=count, kind=kind)
+    kinds = [
+        pgettext("spared", "{count:,} {kind}", count=count, kind=pgettext("spared", code))
+        for code, count in counts
+    ]
+    if len(counts) == 1:
+        kinds = [pgettext("spared", counts[0][0])]
+    return _("{count:,} protected: {kinds}", count=len(plan.spared), kinds=listed(*kinds))
 
 
 def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
@@ -262,13 +257,12 @@ def facts(run: Run) -> str:
     conversation = run.conversation
     begin = timestamp(conversation.root.started_at, seconds=True)
     end = timestamp(conversation.last_active, seconds=True)
-    parts = joined(
+    return joined(
         f"{begin} – {end}",
         counted(len(run.turns), "turn"),
         counted(len(run.tools), "call"),
         own_and_tree(conversation.cost_usd, conversation.tree_cost_usd, dollars),
     )
-    return one_line(parts)
 
 
 class RunEvent(NamedTuple):

@@ -50,21 +50,16 @@ def _breaks_wide(text: str, width: int) -> list[Range]:
     start = used = 0
     stop = following = 0  # the last place for a break: end of the line, start of the next
     for begin, end, cells in split_graphemes(text)[0]:
-        is_space = text[begin:end] == " "
-        if used + cells > width and begin > start:
-            if is_space:
-                stop, following = begin, end
-            elif stop <= start:
+        if text[begin:end] == " ":
+            stop, following = begin, end
+        used += cells
+        if used > width and begin > start:
+            if stop <= start:
                 stop = following = begin
             ranges.append((start, stop))
             start = following
-            used = cell_len(text[start:begin])
-            if is_space:
-                continue
-        used += cells
-        if is_space:
-            stop, following = begin, end
-        elif cells > 1:
+            used = cell_len(text[start:end])
+        if cells > 1:
             stop = following = end
     ranges.append((start, len(text)))
     return ranges
@@ -244,7 +239,7 @@ class TextLayout:
         """Where each span begins in the text."""
         return list(accumulate((len(text) for text, _look in self._spans), initial=0))
 
-    def lit(self, matchers: Sequence[Term], current: int | None = NO_LINE) -> TextLayout:
+    def lit(self, matchers: Sequence[Term], current: int | None) -> TextLayout:
         """Return the same with matches highlighted, which may go on in the next paragraph.
 
         The matches on one of the match lines stand out, given by its index among these, or all
@@ -275,12 +270,8 @@ def wrap_spans(spans: Iterable[Span], width: int) -> list[Line]:
 
 def with_hits(text: str, ranges: Sequence[Range], look: str) -> Line:
     """Return a text of a list in its look, with that of a hit instead in some ranges."""
-    parts = pairwise([0, *chain.from_iterable(ranges), len(text)])
-    return [
-        (text[start:end], "hit" if number % 2 else look)
-        for number, (start, end) in enumerate(parts)
-        if text[start:end]
-    ]
+    lit = light([(text, "")], ranges, ["hit"] * len(ranges))
+    return [(part, of_hit.strip() or look) for part, of_hit in lit]
 
 
 def tailed(line: Line, tail: str, width: int) -> Line:

@@ -24,7 +24,7 @@ async def test_it_is_as_it_was_left(tmp_path):
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
         await browser.press("tab", "z")
-        assert not app.new_memory().is_list_alone, "the transcript is"
+        assert not app.new_memory().list_alone, "the transcript is"
         await browser.press("z", "escape", "less_than_sign", "z")
     assert app.new_memory() == LastState(View.CHATS, Sort.ACTIVITY, False, None, 52, 40, True)
     write_memory(memory_path(), app.new_memory())
@@ -46,7 +46,7 @@ def test_bounds():
 @pytest.mark.slow
 @posix_only
 @pytest.mark.parametrize(
-    "memory, width", [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)]
+    "memory, width", [(LastState(list_width=62), 73), (LastState(list_alone=True), 119)]
 )
 def test_what_is_painted_ahead_has_the_same_shares(hermes_home, memory, width):
     """Nothing moves when Textual takes over."""

@@ -121,7 +121,7 @@ def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[C
     scope.
     """
     assigned = {
-        (each.scope, key) for each in commands for key in keymap.get(each.id, "").split(",") if key
+        (each.scope, key) for each in commands for key in keymap.get(each.id, "").split(",")
     }
     result = []
     for each in commands:
