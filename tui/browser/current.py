@@ -72,9 +72,10 @@ class ConversationPanes(Panes):
             self.refresh_shown()
 
     def forget_status(self) -> None:
-        """Remove what was said before the user moved on."""
+        """Remove what was said before the user moved on; the shortfall of a search stays."""
         if self.status.text:
             self.say("")
+        self.search_status = self.results.shortfall if self.results is not None else ""
 
     def follow_row(self) -> None:
         """Show the conversation of the row under the list's cursor, at its hit if it has one, else
