@@ -124,7 +124,7 @@ class Context(StoreScreen[object]):
         """Measured sort keys as of the last complete pass, so that no row moves during one."""
         self.marks: dict[str, Conversation] = {}
         """The marked conversations by their roots, which stay when a chain grows."""
-        self.gone_marks: set[str] = set()
+        self.gone_marks: dict[str, None] = {}
         """Roots of those that are gone, as with a machine that is away."""
         self.reads = Reads(self.connect)
         self.writes = self.app.writes
