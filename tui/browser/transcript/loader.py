@@ -150,10 +150,7 @@ class TranscriptLoader:
         """Show something else, or the changes of the same conversation."""
         if shown.number == before.number:
             self._renew()
-        else:
-            self._go(shown)
-
-    def _go(self, shown: ShownConversation) -> None:
+            return
         main, transcript, conversation = self._main, self._main.transcript, shown.conversation
         if conversation is None:
             self._leave()
@@ -253,7 +250,7 @@ class TranscriptLoader:
         elif current is None:
             return
         elif wanted is None or current.root_id != wanted.conversation.root_id:
-            self._go(ShownConversation(current))  # a job's new latest run
+            self._open(Opening(current))  # a job's new latest run
         elif model is None or model.conversation == current:
             return
         elif model.conversation.session_ids == current.session_ids:
