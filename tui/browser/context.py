@@ -215,8 +215,8 @@ class Context(StoreScreen[object]):
         Raises:
             NotFoundError: There is no such session.
         """
-        now = self.clock()
-        return (await self.read(lambda store: store.conversations_of([session_id], now)))[0]
+        found = await self.read(lambda store: store.conversations_of([session_id], self.clock()))
+        return found[0]
 
     async def write(self, work: Callable[[], Result]) -> Result:
         """Run a job that writes, as `StoreScreen` does; its progress is over with it."""
