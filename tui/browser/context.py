@@ -124,7 +124,7 @@ class Context(StoreScreen[object]):
         """Measured sort keys as of the last complete pass, so that no row moves during one."""
         self.marks: dict[str, Conversation] = {}
         """The marked conversations by their roots, which stay when a chain grows."""
-        self.gone_marks: set[str] = set()
+        self.gone_marks: dict[str, None] = {}
         """Roots of those that are gone, as with a machine that is away."""
         self.reads = Reads(self.connect)
         self.writes = self.app.writes
@@ -215,8 +215,8 @@ class Context(StoreScreen[object]):
         Raises:
             NotFoundError: There is no such session.
         """
-        now = self.clock()
-        return (await self.read(lambda store: store.conversations_of([session_id], now)))[0]
+        found = await self.read(lambda store: store.conversations_of([session_id], self.clock()))
+        return found[0]
 
     async def write(self, work: Callable[[], Result]) -> Result:
         """Run a job that writes, as `StoreScreen` does; its progress is over with it."""
@@ -240,15 +240,14 @@ class Context(StoreScreen[object]):
     async def begin_marks(self) -> None:
         """Keep read marks from now on; a machine that may only be read keeps none."""
         with suppress(RefusedError):
-            store, now = self.connect(), self.clock()
-            await self.call(lambda: store.begin_marks(now))
+            await self.call(lambda: self.connect().begin_marks(self.clock()))
 
     async def mark_read(self, session_ids: Sequence[str], message_id: int | None) -> None:
         """Mark a conversation, given all its sessions, as read up to a message, or all of it; a
         machine that may only be read keeps no marks."""
-        store = self.connect()
         with suppress(RefusedError):
-            await self.call(lambda: store.mark_read(session_ids, message_id))
+            await self.call(lambda: self.connect().mark_read(session_ids, message_id))
+        self.read_attention()
 
     def reread(self, session_ids: Sequence[str]) -> None:
         """Show the sessions anew that this program has changed, deleted or restored just now; none
@@ -258,9 +257,6 @@ class Context(StoreScreen[object]):
     def arrive(self, arrival: Arrival) -> None:
         """Show a conversation, or search, after a switch of stores."""
         raise NotImplementedError
-
-    def failed(self, error: BrowseError) -> None:
-        self.warn(str(error))
 
     def recovered(self, error: BrowseError) -> None:
         self.retract(str(error))

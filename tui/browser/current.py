@@ -26,11 +26,6 @@ class ConversationPanes(Panes):
 
     _is_adopting = False
 
-    def follow_cursors(self) -> None:
-        """Follow the cursors of list and tree from now on."""
-        self.watch(self.rows, "at", self.row_changed, init=False)
-        self.watch(self.lineage, "at", self._entry_changed, init=False)
-
     @property
     def current_conversations(self) -> tuple[Conversation, ...]:
         """The conversations that commands act on: those of the row in the list, else the one
@@ -54,9 +49,6 @@ class ConversationPanes(Panes):
     def go(self, shown: ShownConversation) -> None:
         self.shown = shown._replace(number=self.shown.number + 1)
 
-    def watch_shown(self, before: ShownConversation, shown: ShownConversation) -> None:
-        self.rows.is_cursor_current = self.is_row_current
-
     # The list
 
     def row_changed(self, at: CursorRow) -> None:
@@ -72,9 +64,10 @@ class ConversationPanes(Panes):
             self.refresh_shown()
 
     def forget_status(self) -> None:
-        """Remove what was said before the user moved on."""
+        """Remove what was said before the user moved on; the shortfall of a search stays."""
         if self.status.text:
             self.say("")
+        self.search_status = self.results.shortfall if self.results is not None else ""
 
     def follow_row(self) -> None:
         """Show the conversation of the row under the list's cursor, at its hit if it has one, else
@@ -187,7 +180,7 @@ class ConversationPanes(Panes):
         self.show_header_soon()
         self.offer_keys()
 
-    def _entry_changed(self, at: CursorRow) -> None:
+    def entry_changed(self, at: CursorRow) -> None:
         """Show the session or the compression to which the user moved the tree's cursor."""
         if not at.is_step or not isinstance(at.row, TreeRow):
             return

@@ -263,20 +263,20 @@ class FamilyLoader:
         if self._tip and any(before.of_session(id) != catalog.of_session(id) for id in ids):
             self._main.start("lineage", self._read, self._tip)
 
-    def _clear_unless(self, session_id: str) -> None:
-        """Show no tree unless a session is in it."""
-        family = self._main.family
-        nodes = family.lineage.nodes if family is not None else ()
-        if all(node.session.id != session_id for node in nodes):
-            self._main.family = None
-
     async def _read(self, tip: str) -> None:
         main, catalog = self._main, self._main.catalog
+
+        def clear() -> None:
+            """Show no tree of another conversation."""
+            if main.family is not None and all(
+                node.session.id != tip for node in main.family.lineage.nodes
+            ):
+                main.family = None
+
         try:
             # All comes at once, so that nothing is put in under the cursor later.
             main.family = await main.read_at_rest(
-                lambda store: read_family(store, tip, main.clock()),
-                partial(self._clear_unless, tip),
+                lambda store: read_family(store, tip, main.clock()), clear
             )
         except BrowseError as error:
             self._tip, main.family = "", None

@@ -84,7 +84,8 @@ class MainScreen(PaneMessages):
         for name in _IN_HEADER:
             self.watch(self, name, self.show_header_soon, init=False)
         self.rows.resumes = self.RESUMES and self.options.enter == "resume"
-        self.follow_cursors()
+        self.watch(self.rows, "at", self.row_changed, init=False)
+        self.watch(self.lineage, "at", self.entry_changed, init=False)
         self.watch(self.transcript, "needed", self.loader.read_window, init=False)
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
         self.share_out()
@@ -204,7 +205,7 @@ class MainScreen(PaneMessages):
         self.offer_keys()
 
     def watch_shown(self, before: ShownConversation, shown: ShownConversation) -> None:
-        super().watch_shown(before, shown)
+        self.rows.is_cursor_current = self.is_row_current
         self.describe_row()
         if shown.message_id is not None and self.matchers and self.transcript.is_finding:
             self.finding.stop()  # a hit was opened, so n and N step through hits again
@@ -224,13 +225,9 @@ class MainScreen(PaneMessages):
 
     def failed(self, error: BrowseError) -> None:
         """Show an error; what could not be read as the store was busy is read again soon."""
-        super().failed(error)
+        self.warn(str(error))
         if isinstance(error, StoreBusyError):
             self.listing.is_outdated = True
-
-    async def mark_read(self, session_ids: Sequence[str], message_id: int | None) -> None:
-        await super().mark_read(session_ids, message_id)
-        self.read_attention()
 
     def reload(self) -> None:
         """Read everything again, and search again."""

@@ -12,7 +12,7 @@ from hermes_browse.store.wording import _
 from ..widgets.list_rows import ListRow, NoteRow
 from . import header
 from .keyed import KeyScreen
-from .list.conversation_list import ConversationList, CursorRow
+from .list.conversation_list import ConversationList
 from .list.rows import ConversationRow, JobRow, MoreRow, SuggestionRow
 from .transcript.view import TranscriptView
 
@@ -40,18 +40,10 @@ class PaneMessages(KeyScreen):
         self.describe_row()
         self.family_loader.find_losses()
 
-    def forget_status(self) -> None:
-        """Remove what was said before the user moved on; the shortfall of a search stays."""
-        super().forget_status()
-        self.search_status = self.search.shortfall if self.searched is not None else ""
-
-    def row_changed(self, at: CursorRow) -> None:
-        super().row_changed(at)
-        if self._opens_first and not self.search.is_pending:
-            self._open_first()
-
     @on(ConversationList.Moved, "#list")
     def cursor_moved(self) -> None:
+        if self._opens_first and not self.search.is_pending:
+            self._open_first()
         self.head.refresh()
         self.describe_row()
         self.offer_keys()

@@ -12,6 +12,7 @@ from writing import small_store
 
 from hermes_browse.store.sessions.models import Relation
 from hermes_browse.tui.browser import main
+from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.list import listing
 from hermes_browse.tui.browser.list.rows import ConversationRow, MoreRow
 from hermes_browse.tui.browser.transcript.loader import read_model
@@ -176,6 +177,24 @@ async def test_all_is_marked_that_was_listed_and_is_there(is_read_first, answers
     await browser.settle()
     assert not screen.status.is_failure and row.conversation.root_id not in screen.marks
     assert len(screen.marks) == len(screen.catalog.order())
+
+
+async def test_what_an_undo_brings_back_is_not_new(answers, browser):
+    """It is pressed before the list was read after the delete, in a transcript that is not at its
+    end."""
+    page = browser.screen.transcript.page
+    await browser.press("down", "enter", "g")
+    count = len(page)
+    answers.hold("catalog")
+    await browser.send("D")
+    await browser.wait_until(lambda: isinstance(browser.app.screen, DeleteCard))
+    await browser.send("y")
+    await browser.wait_until(lambda: not len(page))
+    await browser.send("u")
+    await browser.wait_until(lambda: len(page) == count)
+    answers.release("catalog")
+    await browser.settle()
+    assert "restored 1 conversation" in browser.status
 
 
 async def test_what_was_busy_is_read_again_also_if_nothing_was_written(tmp_path, monkeypatch):

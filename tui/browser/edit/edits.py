@@ -30,7 +30,7 @@ from .deleting import (
     protected,
     spared_words,
 )
-from .marks_and_undo import MarksAndUndo, Undone, restore_deleted, undo_change
+from .marks_and_undo import MarksAndUndo, Undone, restore_deleted
 from .naming import RenameCard, TagCard
 
 _NAME_CELLS = 60
@@ -98,8 +98,12 @@ class Edits(MarksAndUndo):
     def _changed(self, change: Change, sentence: str = "") -> None:
         """Record a change of flags or of a title, with another sentence than its own if one is
         given."""
+        store = self._main.connect()
+
+        def undo() -> Undone:
+            return store.undo(change).sentence, change.session_ids
+
         if change.rows:
-            undo = partial(undo_change, self._main.connect(), change)
             self.record(sentence or change.sentence, undo, change.session_ids)
         else:
             self._main.say(_("nothing had to be changed"))

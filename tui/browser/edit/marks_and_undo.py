@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.edit.delete import Deleted
-from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.progress import EVERY, Stage
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
@@ -102,7 +98,7 @@ class MarksAndUndo:
             return
         self._forget_range()
         first, last = sorted((start, rows.cursor))
-        main.start("marks", self._mark_rows, rows.source, main.catalog, range(first, last + 1))
+        main.start("marks", self._mark_rows, rows.source, range(first, last + 1))
 
     def mark_all(self) -> None:
         """Mark every row of the list, or remove all marks if there are any."""
@@ -110,48 +106,44 @@ class MarksAndUndo:
         if main.marks:
             self.clear()
         elif results is not None and results.goes_on:
-            main.start("marks", self._mark_found, results, source, main.catalog)
+            main.start("marks", self._mark_found, results, source)
         else:
-            main.start("marks", self._mark_rows, source, main.catalog, range(len(source)))
+            main.start("marks", self._mark_rows, source, range(len(source)))
 
-    async def _mark_rows(self, source: RowSource, catalog: Catalog, places: Iterable[int]) -> None:
+    async def _mark_rows(self, source: RowSource, places: Iterable[int]) -> None:
         """Mark the conversations of some rows, as they were when that was asked for."""
-        rows = map(source.row, places)
-        await self._add(chain.from_iterable(map(conversations_of, rows)), catalog)
 
-    async def _mark_found(
-        self, results: SearchResults, source: RowSource, catalog: Catalog
-    ) -> None:
+        def roots() -> list[str]:
+            rows = map(source.row, places)
+            return [each.root_id for row in rows for each in conversations_of(row)]
+
+        # On a thread, as there may be thousands.
+        await self.renew_marks(await self._main.call(roots))
+
+    async def _mark_found(self, results: SearchResults, source: RowSource) -> None:
         """Mark all conversations of a search, also those whose hits have not been read."""
-        await self._mark_rows(source, catalog, range(len(source)))
+        await self._mark_rows(source, range(len(source)))
         if results.total is None or results.total.at_least:
             self._main.say(_("not all hits are counted: those that are shown are marked"))
             return
-        roots = filter(None, map(catalog.root_of, results.total.sessions))
-        await self._add(map(catalog.conversation, roots), catalog)
+        roots = map(self._main.catalog.root_of, results.total.sessions)
+        await self.renew_marks(filter(None, roots))
 
-    async def _add(self, conversations: Iterable[Conversation], catalog: Catalog) -> None:
-        """Mark conversations of a catalog, which are made on a thread, as there may be
-        thousands."""
-        main = self._main
-        main.marks.update(await main.call(partial(self._by_root, conversations)))
-        main.redraw_marks()
-        if main.catalog is not catalog:  # it was read anew meanwhile
-            await self.renew_marks()
-
-    async def renew_marks(self) -> None:
-        """Keep what is marked as it is now; what is gone is marked again when it is there again."""
-        main = self._main
-        marks, gone, catalog = main.marks, main.gone_marks, main.catalog
+    async def renew_marks(self, more: Iterable[str] = ()) -> None:
+        """Keep what is marked as it is now, and mark some more, given by their roots; what is gone
+        is marked again when it is there again."""
+        main, catalog = self._main, self._main.catalog
+        main.gone_marks |= dict.fromkeys(more)
+        marks, gone = main.marks, main.gone_marks
         roots = [*marks, *gone]
         there = (catalog.conversation(root) for root in roots if catalog.root_of(root) == root)
         present = await main.call(partial(self._by_root, there))
         for root in roots:
             if root in present and (root in marks or root in gone):  # not unmarked meanwhile
                 marks[root] = present[root]
-                gone.discard(root)
+                gone.pop(root, None)
             elif marks.pop(root, None) is not None:
-                gone.add(root)
+                gone[root] = None
         main.redraw_marks()
 
     def _by_root(self, conversations: Iterable[Conversation]) -> dict[str, Conversation]:
@@ -208,16 +200,6 @@ class MarksAndUndo:
             sentence += " · " + _("u undoes {count:,} more", count=len(self.journal))
         main.say(sentence)
         main.reread(touched)
-
-
-def undo_change(store: OpenStore, change: Change) -> Undone:
-    """Restore the values that a change has overwritten.
-
-    Raises:
-        RefusedError: A row has been changed again since, or another one has its title now.
-        BrowseError: It failed for now; nothing was changed.
-    """
-    return store.undo(change).sentence, change.session_ids
 
 
 def restore_deleted(context: Context, deleted: Deleted) -> Undone:

@@ -50,6 +50,11 @@ class Order(NamedTuple):
         return catalog.order(view, sort=self.sort, reverse=self.reverse, amounts=self.amounts)
 
 
+MeasuredState = tuple[int, float, int]
+"""Of a conversation: its messages, its newest activity (Unix seconds), its sessions. It is measured
+anew when one of them has changed."""
+
+
 class RowDetails:
     """What the rows of `sessions` lack, as far as it has been read: previews, counts, bytes, and
     the names of cron jobs."""
@@ -60,12 +65,8 @@ class RowDetails:
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and
         bytes that deleting the conversation with its subagents would free."""
-        self.measured: dict[Sort, dict[str, tuple[int, float, int]]] = {
-            Sort.MESSAGES: {},
-            Sort.SIZE: {},
-        }
-        """In which state each conversation was measured last, by root id: its messages, its newest
-        activity (Unix seconds) and its sessions."""
+        self.measured: dict[Sort, dict[str, MeasuredState]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
+        """In which state each conversation was measured last, by root id."""
         self.sizes: dict[str, Sizes] = {}
         """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
         self.jobs: Mapping[str, str] = {}

@@ -20,7 +20,7 @@ from hermes_browse.store.sessions.relations import newest_activity
 from hermes_browse.store.wording import N_, _
 
 from ..panes import Panes
-from .list_model import RowDetails
+from .list_model import MeasuredState, RowDetails
 
 _PIECE = 20_000
 """Messages per batch: about 30 ms, after which the screen can show how far it is."""
@@ -34,15 +34,7 @@ class _Unmeasured(NamedTuple):
     root_id: str
     sessions: Sequence[Session]
     """To add up."""
-    messages: int
-    newest: float
-    """Unix seconds."""
-
-    @property
-    def state(self) -> tuple[int, float, int]:
-        """It is measured anew when one of these changes: its messages, its newest activity and its
-        sessions."""
-        return self.messages, self.newest, len(self.sessions)
+    state: MeasuredState
 
 
 async def measure(main: Panes, sort: Sort) -> bool:
@@ -60,7 +52,7 @@ async def measure(main: Panes, sort: Sort) -> bool:
     queue = await main.read(lambda store: _queue(catalog, details, sort, view))
     text = N_("measuring {share:.0%}") if sort is Sort.SIZE else N_("counting {share:.0%}")
     done = 0
-    for batch in batches(queue, lambda each: each.messages, _PIECE):
+    for batch in batches(queue, lambda each: each.state[0], _PIECE):
         await main.read(partial(_measure, details, sort, batch))
         done += len(batch)
         if done < len(queue):
@@ -83,9 +75,9 @@ def _queue(catalog: Catalog, details: RowDetails, sort: Sort, view: View) -> lis
                 catalog.sessions[each] for each in affected_by_delete(catalog, root).sessions
             ]
         messages = sum(each.message_count for each in sessions)
-        each = _Unmeasured(root, sessions, messages, newest_activity(sessions))
-        if details.measured[sort].get(root) != each.state:
-            queue.append(each)
+        state = messages, newest_activity(sessions), len(sessions)
+        if details.measured[sort].get(root) != state:
+            queue.append(_Unmeasured(root, sessions, state))
     return queue
 
 

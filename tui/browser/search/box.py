@@ -3,7 +3,7 @@ the keystroke's frame, those below the transcript ask for a text or a message.""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.highlighter import Highlighter
@@ -57,26 +57,24 @@ class QueryBox(TextBox):
 
     BINDINGS = bindings(QUERY_BOX)
 
-    def __init__(
-        self, value: str = "", *, placeholder: str, id: str | None = None, compact: bool = False
-    ) -> None:
-        self.marks: list[tuple[str, int, int]] = []
-        """Highlighted ranges: look, start, end. To be set within the keystroke, by
-        what watches `value`; `Input.Changed` would come a frame later."""
-        self._at_end = True
-        super().__init__(
-            value, placeholder=placeholder, id=id, compact=compact, select_on_focus=False
-        )
-        self.highlighter = _Marks(self)
+    marks: Sequence[tuple[str, int, int]] = ()
+    """Highlighted ranges: look, start, end. To be set within the keystroke, by what watches
+    `value`; `Input.Changed` would come a frame later."""
+    _at_end = True
+
+    def on_mount(self) -> None:
+        self.highlighter, self.select_on_focus = _Marks(self), False
 
     def watch_value(self, old: str, value: str) -> None:
-        self.marks = []
+        self.marks = ()
         # The cursor has not moved yet: its position is that in the old value.
         self._at_end = self.cursor_position >= min(len(old), len(value))
 
     def mark(self, filters: Iterable[Filter], problems: Iterable[QueryProblem]) -> None:
-        self.marks = [("accent", each.start, each.end) for each in filters]
-        self.marks += [("problem", each.start, each.end) for each in problems]
+        self.marks = [
+            *(("accent", each.start, each.end) for each in filters),
+            *(("problem", each.start, each.end) for each in problems),
+        ]
 
     def offer(self, offered: Offer | None) -> None:
         """Show the first completion of the query behind the cursor."""

@@ -113,7 +113,7 @@ class LiveSearch:
         renewed = results.renewed(before, main.catalog)
         if renewed != results:
             if main.search_status:  # the cursor has not moved since
-                main.search_status = renewed.status(self._typed.problems)
+                main.search_status = renewed.status()
             self._show(renewed)
         sessions = results.total.sessions if results.total is not None else ()
         is_gone = any(each not in main.catalog.sessions for each in sessions)
@@ -121,9 +121,14 @@ class LiveSearch:
             main.start("count", self._count, replace(renewed, total=None), self._request())
 
     def _request(self) -> SearchRequest:
-        main = self._main
+        main, typed = self._main, self._typed
         return SearchRequest(
-            self._typed.query, main.catalog, main.search_view, main.hit_order, main.clock()
+            typed.query,
+            main.catalog,
+            main.search_view,
+            main.hit_order,
+            main.clock(),
+            typed.problems,
         )
 
     @property
@@ -182,7 +187,7 @@ class LiveSearch:
             results = results.renewed(request.catalog, main.catalog)
             # If a scan has shown some of it already, the cursor stays.
             self._show(results, top=top and scan.shown is None, at_once=True)
-            main.search_status = results.status(self._typed.problems)
+            main.search_status = results.status()
             main.start("count", self._count, results, self._request())
             for _step in range(scan.steps):
                 self.step(1)
@@ -210,15 +215,6 @@ class LiveSearch:
     def _show_note(self, text: str) -> None:
         self._main.rows.show(FixedRows([NoteRow(text)]), top=True)
 
-    @property
-    def shortfall(self) -> str:
-        """The status of the results if they are incomplete or the query has problems; else
-        empty."""
-        results, problems = self._main.results, self._typed.problems
-        if results is None or (results.is_whole and not problems):
-            return ""
-        return results.status(problems)
-
     async def _count(self, results: SearchResults, request: SearchRequest) -> None:
         """Count all hits when typing pauses."""
         main = self._main
@@ -226,7 +222,7 @@ class LiveSearch:
         whole = await main.read(lambda store: count_hits(store, results, request, main.location))
         whole = whole.renewed(request.catalog, main.catalog)
         if main.search_status:  # the cursor has not moved since
-            main.search_status = whole.status(self._typed.problems)
+            main.search_status = whole.status()
         # Without hits the cursor moves from the note to the first suggestion.
         offered = whole.suggestions and not whole.hits
         self._show(whole, key=whole.suggestions[0].key if offered else None)

@@ -78,16 +78,12 @@ class SearchResults:
     order: HitOrder = HitOrder.NEWEST
     is_partial: bool = False
     """The scan goes on."""
+    problems: Sequence[str] = ()
+    """Messages about parts of the query that could not be understood."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
         return self.answer.hits
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether everything was looked at."""
-        is_covered = self.coverage is None or not self.coverage.reason
-        return self.answer.complete and not self.answer.stopped and is_covered
 
     @property
     def goes_on(self) -> bool:
@@ -225,20 +221,24 @@ class SearchResults:
             conversations=where,
         )
 
-    def status(self, problems: Sequence[str] = ()) -> str:
-        """Return the status: counts, then problems and coverage, then engine and time; narrow
-        terminals cut the end.
+    @property
+    def shortfall(self) -> str:
+        """The status if they are incomplete or the query has problems; else empty."""
+        is_covered = self.coverage is None or not self.coverage.reason
+        is_whole = self.answer.complete and not self.answer.stopped and is_covered
+        return "" if is_whole and not self.problems else self.status()
 
-        `problems` are messages about parts of the query that could not be understood.
-        """
+    def status(self) -> str:
+        """Return the status: counts, then problems and coverage, then engine and time; narrow
+        terminals cut the end."""
         answer, coverage = self.answer, self.coverage
         if self.of_list:
-            return " · ".join([_("0 conversations"), *problems])
+            return " · ".join([_("0 conversations"), *self.problems])
         titles = [self._title_count()] if self.titles else []
         parts = [*titles, self._count()]
         if answer.stopped:
             parts.append(_("stopped: not everything was looked at"))
-        parts += problems
+        parts += self.problems
         if coverage is not None and coverage.reason:
             parts.append(coverage.reason)
         parts += [answer.engine, f"{answer.elapsed_ms:.0f} ms", *answer.notes]

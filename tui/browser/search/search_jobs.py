@@ -88,6 +88,8 @@ class SearchRequest(NamedTuple):
     order: HitOrder
     now: float
     """Unix seconds."""
+    problems: Sequence[str] = ()
+    """Messages about parts of the query that could not be understood."""
 
     @property
     def conditions(self) -> Conditions:
@@ -112,7 +114,7 @@ def find(
     matching = frozenset(store.roots(request.query, catalog, request.view, request.now))
     roots = [root for root in order.roots(catalog, request.view) if root in matching]
     if not roots:
-        return SearchResults(Answer(), of_list=True)
+        return SearchResults(Answer(), of_list=True, problems=request.problems)
     return CatalogRows(catalog, roots, details, (), "", order)
 
 
@@ -129,7 +131,12 @@ def find_words(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchRe
         answer, conversations = found.answer, dict(found.conversations)
         if earlier is None:
             return SearchResults(
-                answer, found.titles, found.title_count, conversations, order=order
+                answer,
+                found.titles,
+                found.title_count,
+                conversations,
+                order=order,
+                problems=request.problems,
             )
         if not is_read_again:
             answer = replace(answer, hits=(*before, *answer.hits))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
+from hermes_browse.store.call import read_in_portions
 from hermes_browse.store.errors import BrowseError, StoreBusyError, ValueTooLongError
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading
@@ -37,6 +39,8 @@ _NAMES = {
 }
 WINDOW = 60
 """Messages read before and after the first place."""
+_PORTION = 1000
+"""Messages that are asked for at a time."""
 
 
 def read_model(store: OpenStore, conversation: Conversation, reading: Reading) -> TranscriptModel:
@@ -64,20 +68,22 @@ def read_messages(
     store: OpenStore, model: TranscriptModel, ids: Sequence[int]
 ) -> list[ChatMessage]:
     """Read messages of a conversation; in place of one that a host cannot send stands a sentence."""
-    try:
-        messages = store.messages(ids)
-        load("languages")(each.text for each in messages)
-        return messages
-    except ValueTooLongError:
-        if len(ids) > 1:
-            middle = len(ids) // 2
-            halves = ids[:middle], ids[middle:]
-            return [each for half in halves for each in read_messages(store, model, half)]
-    row = model.row(model.entry_of(ids[0]))
-    assert row is not None
-    session_id = model.outline.session_ids[row.segment]
-    sentence = _("[this message is too long to be sent by that machine]")
-    return [ChatMessage(row.id, session_id, row.role, sentence, row.timestamp, state=row.state)]
+
+    def read(some: list[int]) -> list[ChatMessage]:
+        try:
+            return store.messages(some)
+        except ValueTooLongError:
+            if len(some) > 1:  # fewer will be asked for
+                raise
+        row = model.row(model.entry_of(some[0]))
+        assert row is not None
+        session_id = model.outline.session_ids[row.segment]
+        sentence = _("[this message is too long to be sent by that machine]")
+        return [ChatMessage(row.id, session_id, row.role, sentence, row.timestamp, state=row.state)]
+
+    messages = list(chain.from_iterable(read_in_portions(read, ids, _PORTION)))
+    load("languages")(each.text for each in messages)
+    return messages
 
 
 class Opening(NamedTuple):
@@ -150,10 +156,7 @@ class TranscriptLoader:
         """Show something else, or the changes of the same conversation."""
         if shown.number == before.number:
             self._renew()
-        else:
-            self._go(shown)
-
-    def _go(self, shown: ShownConversation) -> None:
+            return
         main, transcript, conversation = self._main, self._main.transcript, shown.conversation
         if conversation is None:
             self._leave()
@@ -253,7 +256,7 @@ class TranscriptLoader:
         elif current is None:
             return
         elif wanted is None or current.root_id != wanted.conversation.root_id:
-            self._go(ShownConversation(current))  # a job's new latest run
+            self._open(Opening(current))  # a job's new latest run
         elif model is None or model.conversation == current:
             return
         elif model.conversation.session_ids == current.session_ids:
