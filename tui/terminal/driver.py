@@ -30,32 +30,28 @@ class _TerminalFile:
     """
 
     def __init__(self, file: IO[str]) -> None:
-        self._file, self._is_gone = file, False
-
-    def _failed(self) -> None:
-        if not self._is_gone:
-            self._is_gone = True
-            hang_up()
+        self._file = file
 
     def write(self, text: str) -> int:
         try:
             return self._file.write(text)
         except OSError:
-            self._failed()
+            hang_up()
             return len(text)
 
     def flush(self) -> None:
         try:
             self._file.flush()
         except OSError:
-            self._failed()
+            hang_up()
 
     def fileno(self) -> int:
         return self._file.fileno()
 
 
 class BrowserDriver(LinuxDriver):
-    """Ends the browser when its terminal is gone, and continues properly after any stop."""
+    """Ends the browser when its terminal is gone, continues properly after any stop, and does not
+    send the sequence that would clear a painted screen."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -69,6 +65,23 @@ class BrowserDriver(LinuxDriver):
         # the lock of the queue that the write holds: these run between two events.
         self._loop.add_signal_handler(signal.SIGTSTP, self._sigtstp_application)
         self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, and the keys that have not been handled."""
+        keys = self._handover.keys
+        if keys is not None:
+            keys.stop()
+            self._typed = keys.typed
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # untyped in Textual
+
+    def write(self, data: str) -> None:
+        handover = self._handover
+        if handover.is_painted and _ENTER_ALTERNATE_SCREEN in data:
+            handover.is_painted = (
+                False  # later ones follow the use of the terminal by another program
+            )
+            data = data.replace(_ENTER_ALTERNATE_SCREEN, "")
+        super().write(data)
 
     def toggle_mouse(self) -> bool:
         """Leave the mouse to the terminal, or take it back; return whether the browser has it
@@ -158,23 +171,3 @@ class BrowserDriver(LinuxDriver):
     def _handover(self) -> Handover:
         handover: Handover = self._app.handover  # type: ignore[attr-defined]  # the app is a BrowseApp
         return handover
-
-
-class PaintedScreenDriver(BrowserDriver):
-    """Does not send the sequence that would clear the painted screen."""
-
-    _is_painted = True
-
-    def start_application_mode(self) -> None:
-        """Take the terminal, and the keys that have not been handled."""
-        keys = self._handover.keys
-        if keys is not None:
-            keys.stop()
-            self._typed = keys.typed
-        super().start_application_mode()  # type: ignore[no-untyped-call]  # untyped in Textual
-
-    def write(self, data: str) -> None:
-        if self._is_painted and _ENTER_ALTERNATE_SCREEN in data:
-            self._is_painted = False  # later ones follow the use of the terminal by another program
-            data = data.replace(_ENTER_ALTERNATE_SCREEN, "")
-        super().write(data)

@@ -40,7 +40,7 @@ class Handover:
 
     def __init__(self) -> None:
         self.is_painted = False
-        """The alternate screen is up."""
+        """The alternate screen is up, and Textual has not entered it."""
         self.is_done = False
         """Textual leaves the alternate screen; leaving it twice would move the cursor over later
         output."""
@@ -113,8 +113,7 @@ class Handover:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Leave the terminal to another program, with the settings from before the painting."""
-        self.restore_settings()
+        """Leave the terminal, which Textual has given back, to another program."""
         # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a handler.
         handlers: dict[int, Any] = {signal.SIGINT: lambda number, frame: None}
         if sys.platform != "win32":

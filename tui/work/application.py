@@ -8,7 +8,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +38,7 @@ from ..terminal.textual_private import (
 from .jobs import StoreScreen, Writes
 
 if sys.platform != "win32":
-    from ..terminal.driver import BrowserDriver, PaintedScreenDriver
+    from ..terminal.driver import BrowserDriver
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan  # noqa: F401 -- in quotes
@@ -63,12 +63,12 @@ class Arrival(NamedTuple):
     """Search for this."""
 
 
-def _driver(*, is_painted: bool) -> type[Driver] | None:
+def _driver() -> type[Driver] | None:
     """Return our own driver; None, for Textual's, on Windows and where the environment names
     one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
-    return PaintedScreenDriver if is_painted else BrowserDriver
+    return BrowserDriver
 
 
 class Application(App["ResumePlan"]):
@@ -86,12 +86,12 @@ class Application(App["ResumePlan"]):
     ) -> None:
         self.handover = handover or Handover()
         self._is_ready = False
-        super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
+        super().__init__(driver_class=_driver())
         self.here = location if location.host is None else locate()
         """The store of this machine that was opened last, whose profiles are offered."""
         self.is_choice_printed = False
         """The chosen command is printed, not run: Hermes need not be installed."""
-        self.clock: Callable[[], float] = time.time
+        self.clock = time.time
         """Returns Unix seconds; tests freeze it."""
         self.startup = startup or Start()
         self.is_hint_wanted = self.startup.is_first
