@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _
 
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import RECLAIM
-from ...terminal.programs import how_it_ended, wait_for_enter
+from ...terminal.programs import how_it_ended, not_started, wait_for_enter
 from ...text import formats
 from ...widgets.card import Card, styled
 
@@ -152,21 +152,12 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
         main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
-        main.failed(
-            BrowseError(
-                _(
-                    "{program} could not be started: {reason}.",
-                    program=reclaim.executable,
-                    reason=error.strerror,
-                )
-            )
-        )
+        main.failed(BrowseError(not_started(reclaim.executable, error)))
         return
-    after = main.store.sizes()[0]
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
     sizes = _(
         "size of the file: {before} before, {after} now",
-        after=formats.size(after),
+        after=formats.size(main.store.sizes()[0]),
         before=formats.size(before),
     )
     main.say(_("hermes {ended}: {told}", ended=how_it_ended(code), told=sizes) if code else sizes)
