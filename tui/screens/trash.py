@@ -54,12 +54,11 @@ class TrashScreen(ListScreen):
     """Names of bundles."""
 
     def content(self) -> ComposeResult:
-        with Horizontal(id="panes"):
-            with Vertical(id="left"):
-                yield TextLine(id="bundles-head")
-                yield ConversationList(id="bundles")
-            with VerticalScroll(id="side", can_focus=False):
-                yield WrappedText(id="contents")
+        yield Horizontal(
+            Vertical(TextLine(id="bundles-head"), ConversationList(id="bundles"), id="left"),
+            VerticalScroll(WrappedText(id="contents"), id="side", can_focus=False),
+            id="panes",
+        )
 
     async def read_rows(self) -> None:
         self._bundles = await self.write(self.main.connect().deletions)  # after what is under way
@@ -143,8 +142,8 @@ class TrashScreen(ListScreen):
         show progress."""
         if not (bundles := self._targets()):
             return
-        count, messages = len(bundles), sum(each.messages for each in bundles)
-        words = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", count)
+        messages = sum(each.messages for each in bundles)
+        words = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", len(bundles))
         self.say(words)
         progress = ProgressCard(f"{words} · {formats.counted(messages, 'message')}")
         if messages >= _MANY:
@@ -214,7 +213,7 @@ class TrashScreen(ListScreen):
             self.app.push_screen(DropCard(bundles), decided)
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
-        main, count = self.main, len(bundles)
+        main = self.main
         folder = trash_folder(main.location)
         try:
             for bundle in bundles:
@@ -228,6 +227,6 @@ class TrashScreen(ListScreen):
             ngettext(
                 "deleted 1 deletion for good",
                 "deleted {count:,} deletions for good",
-                count,
+                len(bundles),
             )
         )
