@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import ClassVar
 
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.filter import LineFilter
 from textual.screen import ModalScreen, Screen
 
@@ -25,10 +23,8 @@ from .settings.start import LastState, Start
 from .terminal.handover import Handover, is_job
 from .terminal.textual_private import driver_of, forget_colours
 from .widgets.bindings import BoundKeys, bindings, key_names
-from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
+from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, STYLES, colourless
 from .work.application import Application, Arrival
-
-_STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 
 class BrowseApp(Application):
@@ -41,13 +37,11 @@ class BrowseApp(Application):
 
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = False  # Textual's own; `action_command_palette` opens ours
-    CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
-        _STYLES / name for name in ("app.tcss", "looks.tcss")
-    ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(
-        re.findall(r"\blook--[\w-]+", (_STYLES / "looks.tcss").read_text(encoding="ascii"))
+    CSS_PATH = [STYLES / "app.tcss", STYLES / "looks.tcss"]
+    COMPONENT_CLASSES = set(
+        re.findall(r"\blook--[\w-]+", (STYLES / "looks.tcss").read_text(encoding="ascii"))
     )
-    BINDINGS: ClassVar[list[BindingType]] = bindings(APP)
+    BINDINGS = bindings(APP)
 
     def __init__(
         self,
@@ -73,7 +67,6 @@ class BrowseApp(Application):
         self.trouble = ""
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
-        self._stores = 0
         if self.startup.configuration.exists:
             self.keymap, self.trouble = load("keymap")(
                 self.startup.configuration, self.available_themes
@@ -108,13 +101,12 @@ class BrowseApp(Application):
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The first screen of an application cannot be replaced, so each store has a mode.
-        previous_mode, self._stores = self.current_mode, self._stores + 1
-        name = f"store-{self._stores}"
-        self.add_mode(name, lambda: screen)
-        self.switch_mode(name)
+        previous, mode = self.current_mode, f"store-{id(screen)}"
+        self.add_mode(mode, lambda: screen)
+        self.switch_mode(mode)
         before.close()
-        if self._stores > 1:
-            self.remove_mode(previous_mode)
+        if previous != self.DEFAULT_MODE:
+            self.remove_mode(previous)
         screen.call_after_refresh(screen.arrive, arrival)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -123,7 +115,7 @@ class BrowseApp(Application):
         return colourless(filters, is_ansi=self.native_ansi_color) if self.no_color else filters
 
     def get_key_display(self, binding: Binding) -> str:
-        return binding.key_display or key_names(binding.key.partition(",")[0])
+        return binding.key_display or key_names(binding.key)
 
     def get_default_screen(self) -> Screen[object]:
         return self._main_screen(self._first, self.startup.memory)

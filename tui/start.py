@@ -50,15 +50,15 @@ _LOOKS = {
     "plain": ("foreground", False, ""),
     "title": ("foreground", False, ""),
     "dim": ("foreground", True, ""),
-    "note": ("foreground", True, "3"),
+    "note": ("foreground", True, "3;"),
     "accent": ("accent", False, ""),
-    "live": ("success", False, "1"),
-    "hit": ("accent", False, "1;4"),
+    "live": ("success", False, "1;"),
+    "hit": ("accent", False, "1;4;"),
     "tag-0": ("accent", False, ""),
     "tag-1": ("success", False, ""),
     "tag-2": ("foreground", False, ""),
 }
-"""By look: field of the palette, whether it is dim, SGR attributes."""
+"""By look: field of the palette, whether it is dim, SGR attributes, each with its semicolon."""
 
 
 class Palette(NamedTuple):
@@ -85,9 +85,8 @@ class Palette(NamedTuple):
         front, back = getattr(self, name), getattr(self, on)
         if is_dim:
             front = [int(b + (f - b) * DIM) for f, b in zip(front, back, strict=True)]
-        both = dict.fromkeys(filter(None, f"{attributes};{own}".split(";")))
-        codes = map(str, (0, *both, 38, 2, *front, 48, 2, *back))
-        return f"\x1b[{';'.join(codes)}m{printable(text)}"
+        colours = ";".join(map(str, (38, 2, *front, 48, 2, *back)))
+        return f"\x1b[0;{attributes}{own}{colours}m{printable(text)}"
 
 
 PALETTES = {
@@ -119,7 +118,7 @@ def _view_line(first: FirstPage, palette: Palette, width: int) -> str:
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = palette.text(" ")
     for label, is_current in view_labels(first.catalog, View.CHATS, suffix, width):
-        look, attributes = ("plain", "1;7") if is_current else ("dim", "")
+        look, attributes = ("plain", "1;7;") if is_current else ("dim", "")
         line += palette.text(f" {label} ", look, attributes=attributes) + palette.text(" ")
     return line + palette.text(f"  {suffix}", "dim")
 
@@ -155,7 +154,7 @@ class _PaintedRows:
         spans = spans_of(self._rows.row(index), self._width - 1, self._now, self._columns)
         on, attributes = "background", ""
         if is_current:
-            on, attributes = "cursor", "1"
+            on, attributes = "cursor", "1;"
             spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
         return "".join(self.palette.text(*span, on=on, attributes=attributes) for span in spans)
 
@@ -177,7 +176,7 @@ def _title_line(first: FirstPage, location: Location, palette: Palette, width: i
     room = width - cell_len(left + name) - 1
     summary = fitting(shown_line(first.catalog, View.CHATS), room - 2)
     summary = clip(" " * max(room - cell_len(summary), 2) + summary, room + 1)
-    title = palette.text(left, attributes="1") + palette.text(name, "accent")
+    title = palette.text(left, attributes="1;") + palette.text(name, "accent")
     return title + palette.text(summary, "dim")
 
 

@@ -137,7 +137,7 @@ def contents(row: BundleRow) -> Content:
     )
     lines = [Content.styled(one_line(text, 300), look) for text, look in facts if text]
     lines.append(Content(""))
-    for tip, title in list(zip(bundle.conversations, bundle.titles, strict=False))[:_LISTED]:
+    for tip, title in zip(bundle.conversations[:_LISTED], bundle.titles, strict=False):
         mark = ("✓ ", "$success") if tip in bundle.restored else ("◆ ", "$accent")
         lines.append(Content.assemble(mark, one_line(title or tip, 100)))
     return Content("\n").join([*lines, *and_more(len(bundle.conversations) - _LISTED)])

@@ -150,11 +150,10 @@ class ExportCard(Card[None]):
     def _scope(self) -> Content:
         """Return which messages are exported."""
         if self._part is not None:
-            count = len(self._part)
             words = ngettext(
                 "the message that was replaced",
                 "the {count:,} messages that were replaced",
-                count,
+                len(self._part),
             )
             return Content(f"    {words}")
         words, look = _("also rewound and hidden messages"), ""
@@ -188,8 +187,7 @@ class ExportCard(Card[None]):
         self._show()
 
     @on(Input.Submitted)
-    def submitted(self, event: Input.Submitted) -> None:
-        event.stop()
+    def submitted(self) -> None:
         self._save()
 
     def action_replace(self) -> None:

@@ -210,11 +210,10 @@ def replaced_markdown(
     messages = store.messages(compaction.gone)
     model = PartModel(conversation, history, compaction.gone)
     model.add(messages)
-    parts = [
-        _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))
-    ]
+    time = formats.timestamp(compaction.at)
+    head = _("Messages from before the compression of {time}:", time=time)
     shown = (rendered(each, model.result) for each in messages if model.caller_of(each) is None)
-    return "\n\n".join([*parts, *(message_markdown(each).rstrip() for each in shown)]) + "\n"
+    return "\n\n".join([head, *(message_markdown(each).rstrip() for each in shown)]) + "\n"
 
 
 def lost_markdown(compaction: Compaction, losses: Losses) -> str:

@@ -166,7 +166,7 @@ class SinceScreen(ListScreen):
         if output is None:
             self.say(_("a job without a session, and Hermes kept no output of this run"))
         elif self.app.screen is self:
-            lines: list[Line] = [[(printable(line), "text")] for line in output.splitlines()]
+            lines = [[(printable(line), "text")] for line in output.splitlines()]
             self.app.push_screen(RawCard(one_line(item.title, 200), output, lines))
 
     async def _read_there(self, place: Place, session_id: str, message_id: int | None) -> None:

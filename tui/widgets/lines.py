@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Offset, Size
 from textual.reactive import Reactive
@@ -131,7 +129,7 @@ class LongView(LooksWidget, ScrollView, inherit_bindings=False):
     content.
     """
 
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    virtual_size = Reactive(Size(0, 0), layout=False)
     """Columns and lines of the whole content."""
 
     def watch_virtual_size(self, size: Size) -> None:
@@ -167,7 +165,7 @@ class LinesView(LongView, can_focus=True):
         has_labels: Lines begin with a label, and are continued beside it.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
+    BINDINGS = bindings(LINES)
 
     def __init__(
         self, lines: Sequence[Line], *, has_labels: bool = False, id: str | None = None
@@ -205,17 +203,17 @@ class LinesView(LongView, can_focus=True):
     def action_page(self, pages: int) -> None:
         self.scroll_relative(y=pages * max(self.size.height - 2, 1), animate=False)
 
-    def action_scroll_home(self, animate: bool = False) -> None:
-        self.scroll_home(animate=animate)
+    def action_scroll_home(self) -> None:
+        self.scroll_home(animate=False)
 
-    def action_scroll_end(self, animate: bool = False) -> None:
-        self.scroll_end(animate=animate)
+    def action_scroll_end(self) -> None:
+        self.scroll_end(animate=False)
 
 
 class TextBox(Input):
     """Textual's input with the terminal's cursor where letters are typed."""
 
-    cursor_blink: Reactive[bool] = Reactive(False, init=False)
+    cursor_blink = Reactive(False, init=False)
     """Off, as blinking redraws the screen twice a second."""
 
     @property

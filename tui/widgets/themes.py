@@ -1,13 +1,16 @@
-"""The themes of the browser, and the filters of a screen without colours."""
+"""The themes of the browser, where its style sheets are, and the filters of a screen without colours."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
 
+STYLES = Path(__file__).resolve().parents[2] / "styles"
+"""The folder of style sheets."""
 _NO_COLOURS, _GREYS = NoColor(), Monochrome()
 DARK = Theme(
     name="hermes-dark",

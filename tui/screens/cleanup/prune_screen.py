@@ -91,7 +91,7 @@ class PruneScreen(PlanScreen):
     """Shows what rules would delete; changes nothing before the user confirms it."""
 
     TITLE = N_("clean up")
-    EXAMPLES = tuple(help_lines(for_cleanup=True))
+    EXAMPLES = (N_("Filters"), tuple(help_lines(for_cleanup=True)))
     KEYS = PRUNE
 
     axis, map = query_one(TimeAxis), query_one(TileMap)
@@ -108,17 +108,14 @@ class PruneScreen(PlanScreen):
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
         yield ToggleLine(PRUNE, id="switches")
         yield TimeAxis(self.main.clock)
-        with Horizontal(id="panes"):
-            with Vertical(id="left"):
-                yield TextLine(id="plan-head")
-                yield ConversationList(id="plan")
-            with Vertical(id="side"):
-                yield TextLine(id="map-title")
-                yield TileMap(id="map")
-        with Vertical(id="plan-sums"):
-            yield TextLine(id="totals")
-            yield TextLine(id="stays")
-            yield TextLine(id="file")
+        yield Horizontal(
+            Vertical(TextLine(id="plan-head"), ConversationList(id="plan"), id="left"),
+            Vertical(TextLine(id="map-title"), TileMap(id="map"), id="side"),
+            id="panes",
+        )
+        yield Vertical(
+            TextLine(id="totals"), TextLine(id="stays"), TextLine(id="file"), id="plan-sums"
+        )
 
     def on_mount(self) -> None:
         self.show_title(_("nothing changes until you confirm"))
@@ -206,13 +203,13 @@ class PruneScreen(PlanScreen):
             self._show_map()
 
     def _show_sums(self) -> None:
-        view, space, is_old = self.view, self.space, self.planned is None
-        width = self.size.width
-        self.line("totals").update(what_goes(view, space, width, is_old=is_old))
+        view, space, width = self.view, self.space, self.size.width
+        told = what_goes(view, space, width, is_old=self.planned is None)
+        self.line("totals").update(told)
         self.show_line("stays", formats.fitting(f" {view.stays}", width))
         if space is not None:
-            name, no_color = one_line(self.main.store.path.name, 60), self.app.no_color
-            drawn = file_line(name, space.file, view.totals, width, no_color=no_color)
+            name = one_line(self.main.store.path.name, 60)
+            drawn = file_line(name, space.file, view.totals, width, no_color=self.app.no_color)
             self.line("file").update(drawn)
 
     def _show_map(self) -> None:
@@ -227,8 +224,8 @@ class PruneScreen(PlanScreen):
                 name = formats.name_so_far(self.main.details.complete(conversation))
             goes = min(view.freed.get(tip, 0), size)
             largest.append(Tile(one_line(name, 100), size, goes, tip))
-        count, goes = len(space.conversations), view.totals.bytes
-        self.map.show(StoreBytes(largest, count, space.total, goes))
+        count = len(space.conversations)
+        self.map.show(StoreBytes(largest, count, space.total, view.totals.bytes))
 
     def heads_shown(self) -> None:
         title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, self.order)

@@ -135,8 +135,9 @@ class RetentionScreen(ListScreen):
             self.start("axis", self._add_up)
 
     async def _add_up(self) -> None:
-        days, most, now = [each.days for each in self.leaving], self.axis.most, self.main.clock()
-        self.axis.show(await self.call(partial(coming, days, most, now)), self._at_row)
+        days = [each.days for each in self.leaving]
+        add_up = partial(coming, days, self.axis.most, self.main.clock())
+        self.axis.show(await self.call(add_up), self._at_row)
 
     @property
     def _at_row(self) -> float | None:

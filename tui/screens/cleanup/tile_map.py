@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -72,8 +73,8 @@ def lay_out(store: StoreBytes, width: int, height: int) -> list[Tile]:
     largest = [tile for tile in store.largest if tile.bytes]
     for count in range(len(largest), -1, -1):
         tiles = largest[:count]
-        shown = sum(tile.bytes for tile in tiles)
         sizes = [tile.bytes for tile in tiles]
+        shown = sum(sizes)
         others = store.bytes - shown
         if others:
             name = _("{count:,} smaller ones", count=store.conversations - count)
@@ -108,8 +109,7 @@ def draw(tiles: Sequence[Tile], cursor: int | None) -> list[list[Cell]]:
     """Draw tiles as rows of cells, top first; `cursor` is the index of a tile."""
     height = max((tile.region.bottom for tile in tiles), default=0)
     rows: list[list[Cell]] = [[] for _ in range(height)]
-    for index in sorted(range(len(tiles)), key=lambda index: tiles[index].region.x):
-        tile = tiles[index]
+    for index, tile in sorted(enumerate(tiles), key=lambda each: each[1].region.x):
         for line in range(tile.region.height):
             rows[tile.region.y + line] += _line(tile, line, is_here=index == cursor)
     return rows
@@ -140,13 +140,12 @@ class TileMap(Picture, can_focus=True):
     cursor = reactive(0)
     """Index of the tile under the cursor."""
 
+    @dataclass
     class Highlighted(Message):
         """Another tile is to be described: the cursor was moved there `by_hand`, or the tiles have
         changed under it."""
 
-        def __init__(self, *, by_hand: bool) -> None:
-            super().__init__()
-            self.by_hand = by_hand
+        by_hand: bool
 
     class Selected(Message):
         """Enter was pressed."""
@@ -154,10 +153,8 @@ class TileMap(Picture, can_focus=True):
     class Toggled(Message):
         """The tile under the cursor was clicked."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._store = StoreBytes((), 0, 0, 0)
-        self.tiles: list[Tile] = []
+    tiles: Sequence[Tile] = ()
+    _store = StoreBytes((), 0, 0, 0)
 
     @property
     def current(self) -> Tile | None:
@@ -177,7 +174,7 @@ class TileMap(Picture, can_focus=True):
         self.set_reactive(TileMap.cursor, at)
         self.redraw()
         if self.has_focus and self.current != before:
-            self._report(by_hand=False)
+            self.post_message(self.Highlighted(by_hand=False))
 
     def on_resize(self) -> None:
         self._lay_out()
@@ -185,15 +182,11 @@ class TileMap(Picture, can_focus=True):
     def watch_cursor(self) -> None:
         self.redraw()
         if self.has_focus:
-            self._report(by_hand=True)
-
-    def _report(self, *, by_hand: bool) -> None:
-        if self.current is not None:
-            self.post_message(self.Highlighted(by_hand=by_hand))
+            self.post_message(self.Highlighted(by_hand=True))
 
     def on_focus(self) -> None:
         self.redraw()
-        self._report(by_hand=True)
+        self.post_message(self.Highlighted(by_hand=True))
 
     def on_blur(self) -> None:
         self.redraw()

@@ -117,10 +117,7 @@ def axis_of(
     shares = []
     is_estimated = False
     for conversation in catalog.conversations():
-        when = conversation.last_active
-        if when is None:
-            when = conversation.root.started_at
-        if when is None:
+        if (when := conversation.last_active) is None:
             continue
         amount = 0.0 if conversation.is_attached_subagent else 1.0
         if measure is Measure.COST:
@@ -263,8 +260,8 @@ class TimeAxis(Picture):
         what = self._heading or _(axis.measure)
         what += _(", estimated") if axis.is_estimated else ""
         highest = max((sum(each.values()) for each in axis.columns), default=0.0)
-        peak, unit = formats.amount(highest, axis.measure), _(axis.unit)
-        title = _("{what} {unit}, up to {peak}", what=what, unit=unit, peak=peak)
+        peak = formats.amount(highest, axis.measure)
+        title = _("{what} {unit}, up to {peak}", what=what, unit=_(axis.unit), peak=peak)
         cells = [Cell(f" {title}  ", "heading")]
         for look, (sign, words) in _KINDS.items():
             if self._can_cut and any(each[look] for each in axis.columns):

@@ -256,12 +256,11 @@ class BarPlot(Picture):
 
     def on_click(self, event: Click) -> None:
         """Choose a column, if columns are rows of the table."""
-        event.stop()
-        bars, content = self._chart.within(self.room).bars, event.get_content_offset(self)
-        if not bars or content is None or content.x < _SCALE:
+        bars, x = self._chart.within(self.room).bars, event.x - self.gutter.left - _SCALE
+        if not bars or x < 0:
             return
         places, _free = edges(len(bars), self.room)
-        index = bisect_right(places, content.x - _SCALE, hi=len(bars)) - 1
+        index = bisect_right(places, x, hi=len(bars)) - 1
         if key := bars[index].key:
             self.post_message(Chosen(key))
 
@@ -321,10 +320,6 @@ class WeekPlot(Picture):
 
     def on_click(self, event: Click) -> None:
         """Choose an hour."""
-        event.stop()
-        content = event.get_content_offset(self)
-        if content is None:
-            return
-        hour, day = (content.x - _DAY) // self._step, content.y - 1
+        hour, day = (event.x - self.gutter.left - _DAY) // self._step, event.y - 1
         if 0 <= hour < 24 and 0 <= day < 7:
             self.post_message(Chosen(f"{day}-{hour:02}"))

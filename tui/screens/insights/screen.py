@@ -52,8 +52,7 @@ class InsightsScreen(SubScreen):
 
     ENTER = N_("Show the conversations behind a line, or read one")
     TITLE = N_("insights")
-    EXAMPLES_TITLE = N_("What is counted")
-    EXAMPLES = HOW_COUNTED
+    EXAMPLES = (N_("What is counted"), HOW_COUNTED)
     KEYS = INSIGHTS
 
     question = var(_FIRST, init=False, always_update=True)
@@ -75,11 +74,13 @@ class InsightsScreen(SubScreen):
         yield ToggleLine(INSIGHTS, id="tabs")
         yield TextLine(id="sums")
         yield TextLine(id="costs")
-        with Vertical(id="panes"):
-            yield BarPlot(id="bars")
-            yield WeekPlot(id="week")
-            yield TextLine(id="headings")
-            yield ConversationList(id="groups")
+        yield Vertical(
+            BarPlot(id="bars"),
+            WeekPlot(id="week"),
+            TextLine(id="headings"),
+            ConversationList(id="groups"),
+            id="panes",
+        )
 
     def on_mount(self) -> None:
         self.rows.columns = self.main.listing.columns
@@ -163,8 +164,7 @@ class InsightsScreen(SubScreen):
             self._show_table()
 
     def heads_shown(self) -> None:
-        width, rows = self.rows.scrollable_content_region.width, self.rows.source
-        row = rows.row(0) if len(rows) else None
+        width, row = self.rows.scrollable_content_region.width, self.rows.source.row(0)
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
         if self.behind is not None:
             head = self.rows.columns.head(width, is_sorted=False)
@@ -212,7 +212,6 @@ class InsightsScreen(SubScreen):
 
     @on(Chosen)
     def chosen(self, event: Chosen) -> None:
-        event.stop()
         if self.behind is None:
             self._go_to(event.key)
 

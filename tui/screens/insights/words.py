@@ -67,15 +67,9 @@ def by_name(by: str) -> str:
 
 
 def value_of(group: Group, metric: str) -> float:
-    values = {
-        "tokens": group.tokens.total,
-        "cost": group.cost_usd,
-        "messages": group.messages,
-        "sessions": group.sessions,
-        "calls": group.calls,
-        "failed": group.failed,
-    }
-    return float(values[metric])
+    if metric == "tokens":
+        return group.tokens.total
+    return float(group.cost_usd if metric == "cost" else getattr(group, metric))
 
 
 def cost(group: Group) -> str:
@@ -112,8 +106,7 @@ def label(by: str, key: str) -> str:
             return _("{first} to {last}", first=_short_day(bucket), last=last)
         if by == "day":
             return _short_day(bucket)
-        month = _(formats.MONTHS[bucket.month - 1])
-        return _("{month} {year}", month=month, year=bucket.year)
+        return _("{month} {year}", month=_(formats.MONTHS[bucket.month - 1]), year=bucket.year)
     return one_line(key, 200)
 
 
@@ -139,15 +132,14 @@ def tokens_line(group: Group, width: int) -> str:
         cached=formats.number(tokens.cache_read + tokens.cache_write),
         out=formats.number(tokens.output),
     )
-    reasoning = formats.number(tokens.reasoning) if tokens.reasoning else ""
-    every = kinds + (_(" ({count} reasoning)", count=reasoning) if reasoning else "")
+    reasoning = _(" ({count} reasoning)", count=formats.number(tokens.reasoning))
+    every = kinds + (reasoning if tokens.reasoning else "")
     used = _("{count} tokens: {kinds}", count=total, kinds=every)
     begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions)
-    messages = formats.counted(group.messages, "message")
     whole = formats.joined(
         formats.counted(many, "conversation"),
         begun,
-        messages,
+        formats.counted(group.messages, "message"),
         used if tokens.total else _("no tokens recorded"),
     )
     if cell_len(whole) <= width:
