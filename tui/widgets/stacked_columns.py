@@ -45,6 +45,8 @@ class Cell(NamedTuple):
 
 
 NOTHING = Cell(" ", "")
+Drawing = list[list[Cell]]
+"""Rows of cells, top first."""
 
 
 def edges(count: int, width: int) -> tuple[list[int], int]:
@@ -61,7 +63,7 @@ def stack(
     *,
     exact: bool = False,
     band: int | None = None,
-) -> list[list[Cell]]:
+) -> Drawing:
     """Draw stacked columns as rows of single cells, top first. They share the width; the highest
     fills the height.
 
@@ -157,10 +159,10 @@ def shaded(text: str, look: str, app: App[Any]) -> str:
 class Picture(LooksWidget):
     """A widget of rows of cells; drawn again on request, and for another size."""
 
-    _drawn: tuple[Size, list[list[Cell]]] | None = None
+    _drawn: tuple[Size, Drawing] | None = None
     """The size for which the rows were drawn, and the rows."""
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         """Draw the rows for the current size, top first; missing ones are blank."""
         raise NotImplementedError
 

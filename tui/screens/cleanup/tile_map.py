@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _
 from ...settings.keys.screen_commands import MAP
 from ...text import formats
 from ...widgets.bindings import bindings
-from ...widgets.stacked_columns import Cell, Picture
+from ...widgets.stacked_columns import Cell, Drawing, Picture
 
 _NARROWEST = 12
 """Cells; a conversation whose tile would be narrower belongs to the others."""
@@ -105,10 +105,10 @@ def _split(sizes: Sequence[int], region: Region) -> list[Region]:
     return _split(sizes[:count], first) + _split(sizes[count:], second)
 
 
-def draw(tiles: Sequence[Tile], cursor: int | None) -> list[list[Cell]]:
+def draw(tiles: Sequence[Tile], cursor: int | None) -> Drawing:
     """Draw tiles as rows of cells, top first; `cursor` is the index of a tile."""
     height = max((tile.region.bottom for tile in tiles), default=0)
-    rows: list[list[Cell]] = [[] for _ in range(height)]
+    rows: Drawing = [[] for _ in range(height)]
     for index, tile in sorted(enumerate(tiles), key=lambda each: each[1].region.x):
         for line in range(tile.region.height):
             rows[tile.region.y + line] += _line(tile, line, is_here=index == cursor)
@@ -191,7 +191,7 @@ class TileMap(Picture, can_focus=True):
     def on_blur(self) -> None:
         self.redraw()
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         return draw(self.tiles, self.cursor if self.has_focus else None)
 
     def _tile_at(self, x: int, y: int) -> int:

@@ -26,7 +26,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
-from ...widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
+from ...widgets.stacked_columns import NOTHING, Cell, Drawing, Picture, place_labels, runs, stack
 
 
 class Measure(StrEnum):
@@ -179,7 +179,7 @@ def coming(days: Sequence[float], most: int, now: float) -> Axis:
     return make_axis(shares, Measure.CONVERSATIONS, most, max(moments, default=now) + DAY)
 
 
-def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
+def draw(axis: Axis, width: int, height: int, cut: float | None) -> Drawing:
     """Draw at most `width` columns as `height` rows of exactly `width` cells, top first.
 
     `cut` is the time before which things go, in Unix seconds; None without a rule.
@@ -246,7 +246,7 @@ class TimeAxis(Picture):
         self.axis, self.cut = axis, cut
         self.redraw()
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         """Draw the title, the columns, and the labels below them."""
         width, axis = self.size.width, self.axis
         if axis is None or width < 4:

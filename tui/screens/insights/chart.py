@@ -24,6 +24,7 @@ from ...text import formats
 from ...widgets.stacked_columns import (
     NOTHING,
     Cell,
+    Drawing,
     Part,
     Picture,
     edges,
@@ -222,7 +223,7 @@ class BarPlot(Picture):
         """Cells for the columns."""
         return max(1, self.size.width - _SCALE)
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         """Draw the title with the legend, the columns beside their scale, and the labels below
         them."""
         chart, room, height = self._chart.within(self.room), self.room, self.size.height - 2
@@ -289,7 +290,7 @@ class WeekPlot(Picture):
     def _step(self) -> int:
         return max(1, (self.size.width - _DAY) // 24)
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         bounds = quantiles(self._values.values())
         shades = _SHADES[len(_SHADES) - len(bounds) :]  # the maximum always has the densest
         room, wide = 3 * self._step, max(1, self._step - 1)
