@@ -53,7 +53,8 @@ class BrowseApp(Application):
         startup: Start | None = None,
     ) -> None:
         super().__init__(location, handover, startup)
-        self.location, self.store = location, store
+        self.location = location
+        self.store = store
         self._first = first
         for theme in (DARK, LIGHT, ANSI_LIGHT):
             self.register_theme(theme)
@@ -80,7 +81,8 @@ class BrowseApp(Application):
         longer than the first layout. That call is skipped: they were parsed with the first theme's
         colours.
         """
-        first, self._first_variables = self._first_variables, {}
+        first = self._first_variables
+        self._first_variables = {}
         if first != self.get_css_variables():
             super().refresh_css(animate)
 
@@ -95,13 +97,15 @@ class BrowseApp(Application):
     ) -> None:
         before = self._main
         assert before is not None
-        self.location, self.store = location, store
+        self.location = location
+        self.store = store
         self.here = self.here if location.host is not None else location
         screen = self._main_screen(first, before)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The first screen of an application cannot be replaced, so each store has a mode.
-        previous, mode = self.current_mode, f"store-{id(screen)}"
+        previous = self.current_mode
+        mode = f"store-{id(screen)}"
         self.add_mode(mode, lambda: screen)
         self.switch_mode(mode)
         before.close()
@@ -150,7 +154,8 @@ class BrowseApp(Application):
         View and order of the sample store are not remembered, nor is a theme unless it was chosen
         in the palette and none is configured.
         """
-        before, sizes = self.startup.memory, self.pane_sizes
+        before = self.startup.memory
+        sizes = self.pane_sizes
         is_theme_chosen = self.startup.options.theme is None and self.theme != self.startup.theme
         after = before._replace(
             theme=self.theme if is_theme_chosen else before.theme,

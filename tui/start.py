@@ -82,7 +82,8 @@ class Palette(NamedTuple):
             attributes: Of SGR, beside those of the look.
         """
         name, is_dim, own = _LOOKS[look]
-        front, back = getattr(self, name), getattr(self, on)
+        front = getattr(self, name)
+        back = getattr(self, on)
         if is_dim:
             front = [int(b + (f - b) * DIM) for f, b in zip(front, back, strict=True)]
         colours = ";".join(map(str, (38, 2, *front, 48, 2, *back)))
@@ -128,7 +129,10 @@ class _PaintedRows:
     terminal."""
 
     def __init__(self, first: FirstPage, size: tuple[int, int], now: float, start: Start) -> None:
-        self.first, self.size, self.palette, self._now = first, size, PALETTES[start.theme], now
+        self.first = first
+        self.size = size
+        self.palette = PALETTES[start.theme]
+        self._now = now
         self._columns = ListLayout(start.options.columns)
         self._rows = make_rows(first.catalog, first.details, View.CHATS, Order())
         self._width, height = start.pane_sizes.of(size[0], size[1] - 5)
@@ -152,9 +156,11 @@ class _PaintedRows:
 
     def line(self, index: int, *, is_current: bool) -> str:
         spans = spans_of(self._rows.row(index), self._width - 1, self._now, self._columns)
-        on, attributes = "background", ""
+        on = "background"
+        attributes = ""
         if is_current:
-            on, attributes = "cursor", "1;"
+            on = "cursor"
+            attributes = "1;"
             spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
         return "".join(self.palette.text(*span, on=on, attributes=attributes) for span in spans)
 
@@ -172,7 +178,8 @@ class _PaintedRows:
 
 
 def _title_line(first: FirstPage, location: Location, palette: Palette, width: int) -> str:
-    left, name = " hermes-browse  ", one_line(location.name, 30)
+    left = " hermes-browse  "
+    name = one_line(location.name, 30)
     room = width - cell_len(left + name) - 1
     summary = fitting(shown_line(first.catalog, View.CHATS), room - 2)
     summary = clip(" " * max(room - cell_len(summary), 2) + summary, room + 1)
@@ -182,7 +189,8 @@ def _title_line(first: FirstPage, location: Location, palette: Palette, width: i
 
 def _frame(rows: _PaintedRows, location: Location) -> str:
     """Return the first screen as escape sequences."""
-    (width, height), text = rows.size, rows.palette.text
+    width, height = rows.size
+    text = rows.palette.text
     lines = [
         _title_line(rows.first, location, rows.palette, width),
         text(" " * width, on="panel"),

@@ -73,7 +73,8 @@ class BundleRow(NamedTuple):
     def title(self) -> str:
         """How many conversations it has, if several, and the name of the first: what is cut is the
         name."""
-        bundle, count = self.bundle, len(self.bundle.conversations)
+        bundle = self.bundle
+        count = len(bundle.conversations)
         first = next(filter(None, bundle.titles), None)
         name = first or next(iter(bundle.conversations), bundle.name)
         return f"{count:,} · {name}" if count > 1 else name
@@ -92,7 +93,8 @@ class BundleRow(NamedTuple):
         return pgettext("in the trash", "copy") if bundle.is_copy else ""
 
     def spans(self, width: int, now: float) -> Line:
-        bundle, state = self.bundle, f"  {self._state}".rstrip()
+        bundle = self.bundle
+        state = f"  {self._state}".rstrip()
         columns = BUNDLE_COLUMNS.text(bundle, width, now)
         room = max(width - 5 - cell_len(columns) - cell_len(state), 8)
         name = formats.clip(one_line(self.title, 200), room) + state
@@ -110,7 +112,8 @@ BUNDLE_COLUMNS: Columns[Bundle] = Columns(
 
 def contents(row: BundleRow) -> Content:
     """Format the contents of a bundle: its facts and the names of its conversations."""
-    bundle, day = row.bundle, formats.day
+    bundle = row.bundle
+    day = formats.day
     damage = _("damaged: {reason}", reason=bundle.damage) if bundle.damage else ""
     counts = (
         formats.counted(len(bundle.conversations), "conversation"),
@@ -215,7 +218,8 @@ class BundleScreen(OtherScreen):
         label = _("trash: {title}", title=one_line(title, 40))
         location = Location(bundle.path, label=label)
         super().__init__(location, Store(bundle.path), first)
-        self._beside, self._bundle = beside, bundle
+        self._beside = beside
+        self._bundle = bundle
         self._note_back(bundle.restored)
         self.begin_as(View.ALL)
 
@@ -230,7 +234,8 @@ class BundleScreen(OtherScreen):
             self._beside.start_write(self._put_back, conversations)
 
     async def _put_back(self, conversations: Sequence[Conversation]) -> None:
-        beside, name = self._beside, self._bundle.name
+        beside = self._beside
+        name = self._bundle.name
         tips = [each.id for each in conversations]
 
         def work() -> Restored:

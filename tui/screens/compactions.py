@@ -158,13 +158,17 @@ class CompactionsScreen(ConversationScreen):
     async def read_rows(self) -> None:
         """Read the compactions, and show them unless they are the same; the panes stay as long as
         what they show does."""
-        conversation, at = self.conversation, self.main.message_id
+        conversation = self.conversation
+        at = self.main.message_id
         history = await self.read(lambda store: store.compactions(conversation.segments))
-        shown, before = self._compaction, self._history.compactions
-        self._history, compactions = history, history.compactions
+        shown = self._compaction
+        before = self._history.compactions
+        self._history = history
+        compactions = history.compactions
         if shown is not None and before == compactions:
             return
-        count, begin = len(compactions), self._begin if shown is None else self._number
+        count = len(compactions)
+        begin = self._begin if shown is None else self._number
         if begin is None or begin >= count:
             of_message = (each for each in range(count) if at in compactions[each].gone)
             begin = next(of_message, count - 1)
@@ -173,7 +177,8 @@ class CompactionsScreen(ConversationScreen):
         self.offer_keys(are_of_use=count > 0)
         if not count:
             self.cancel("sides")
-            catalog, words = self.main.catalog, nothing_compressed(history)
+            catalog = self.main.catalog
+            words = nothing_compressed(history)
             if catalog.exact and catalog.of_session(conversation.root_id) is None:
                 words = self.main.why_gone(conversation)
             self.rows.show(FixedRows([NoteRow(words)]))
@@ -210,7 +215,9 @@ class CompactionsScreen(ConversationScreen):
 
     def _show(self, number: int) -> None:
         """Show a compaction."""
-        self._number, self._lost_at, self._is_open = number, None, False
+        self._number = number
+        self._lost_at = None
+        self._is_open = False
         compaction = self._history.compactions[number]
         self._describe(compaction)
         self.start("sides", self._open_sides, compaction)
@@ -223,7 +230,8 @@ class CompactionsScreen(ConversationScreen):
 
     async def _open_sides(self, compaction: Compaction) -> None:
         """Read both sides of a compaction, then find what was lost; moving the cursor ends it."""
-        conversation, history = self.conversation, self._history
+        conversation = self.conversation
+        history = self._history
         replaced, instead = await self.read(
             lambda store: read_sides(store, conversation, history, compaction)
         )
@@ -267,7 +275,9 @@ class CompactionsScreen(ConversationScreen):
 
     async def _show_lost(self, terms: Sequence[Lost], at: int) -> None:
         """Go to a lost term in its message, which is read first if need be, and describe it."""
-        pane, model, lost = self.replaced, self.replaced.model, terms[at]
+        pane = self.replaced
+        model = pane.model
+        lost = terms[at]
         index = model.entry_of(lost.last_message_id) if model is not None else None
         if model is None or index is None:
             return
@@ -296,7 +306,8 @@ class CompactionsScreen(ConversationScreen):
             self.start("copying", self._copy_replaced, compaction)
 
     async def _copy_replaced(self, compaction: Compaction) -> None:
-        conversation, history = self.conversation, self._history
+        conversation = self.conversation
+        history = self._history
         text = await self.read(
             lambda store: replaced_markdown(store, conversation, history, compaction)
         )
@@ -306,7 +317,8 @@ class CompactionsScreen(ConversationScreen):
         compaction = self._replaced_something()
         if compaction is None:
             return
-        title, time = formats.name(self.conversation), formats.timestamp(compaction.at)
+        title = formats.name(self.conversation)
+        time = formats.timestamp(compaction.at)
         name = _("{title}, before {time}", title=title, time=time)
         conversation = self.conversation._replace(title=name)
         card = ExportCard(self.main, [conversation], frozenset(compaction.gone))

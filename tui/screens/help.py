@@ -159,7 +159,8 @@ class HelpCard(Card[None]):
     KEYS = HELP
     AUTO_FOCUS = ""
 
-    _box, _page = query_one(TextBox), query_one(VerticalScroll)
+    _box = query_one(TextBox)
+    _page = query_one(VerticalScroll)
 
     def __init__(
         self,

@@ -262,7 +262,8 @@ def sentence(context: ModelContext, memory: Memory, number: int) -> str:
 
 def toggle_seen_here(main: Panes) -> None:
     """Show what the model saw at the current message, or everything alike again."""
-    model, message_id = main.model, main.transcript.current_id
+    model = main.model
+    message_id = main.transcript.current_id
     if main.seen is not None:
         main.seen = None
         main.say_of_page("")

@@ -68,7 +68,8 @@ class ChoiceCard(NarrowCard[None]):
 
     def __init__(self, choices: Sequence[Choice], current: str = "") -> None:
         super().__init__()
-        self._choices, self._first = choices, current
+        self._choices = choices
+        self._first = current
 
     def fill(self, typed: str) -> None:
         """List what matches: all choices below their headings, or the best ones first."""

@@ -62,7 +62,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def __init__(self, main: MainScreen) -> None:
         super().__init__()
         self.main = main
-        self.reads, self.writes = main.reads, main.writes
+        self.reads = main.reads
+        self.writes = main.writes
         self._has_message = self._is_away = False
         self._about = ""
         """Describes the row under the cursor."""
@@ -105,7 +106,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def show_title(self, note: str) -> None:
         """Show the title of the screen, the name of the store and a note in the header."""
-        title, name = _(self.TITLE), header.store_name(self.main.location)
+        title = _(self.TITLE)
+        name = header.store_name(self.main.location)
         self.line("header").update(
             Content.assemble(
                 (f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim")
@@ -131,7 +133,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.main.recovered(error)
 
     def _main_said(self) -> None:
-        main, status = self.main, self.main.status
+        main = self.main
+        status = main.status
         if status.is_failure:
             self.say(status.text, look="$error")
             return
@@ -267,7 +270,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             for each in LIST
         ]
         commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
-        title, scope = _(self.HELP_TITLE or self.TITLE), self.KEYS[0].scope
+        title = _(self.HELP_TITLE or self.TITLE)
+        scope = self.KEYS[0].scope
         title = title[:1].upper() + title[1:]
         self.app.push_screen(
             load("help")(self, commands, scope=scope, title=title, examples=self.EXAMPLES)

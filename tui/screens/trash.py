@@ -68,7 +68,8 @@ class TrashScreen(ListScreen):
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         copies = sum(bundle.is_copy for bundle in self._bundles)
-        deletions, folder = len(self._bundles) - copies, trash_folder(self.main.location)
+        deletions = len(self._bundles) - copies
+        folder = trash_folder(self.main.location)
         bundles = formats.listed(
             formats.counted(deletions, "bundle") if deletions or not copies else "",
             formats.counted(copies, "copy") if copies else "",
@@ -81,7 +82,8 @@ class TrashScreen(ListScreen):
         self._show_contents()
 
     def _show_contents(self) -> None:
-        row, about = self._current, self.query_one("#contents", WrappedText)
+        row = self._current
+        about = self.query_one("#contents", WrappedText)
         if row is not None:
             about.update(contents(row))
         elif not self._bundles:
@@ -151,7 +153,9 @@ class TrashScreen(ListScreen):
         self.main.start_write(self._restore, bundles, progress)
 
     async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
-        main, store, total = self.main, self.main.connect(), len(bundles)
+        main = self.main
+        store = main.connect()
+        total = len(bundles)
         restored: list[Restored] = []
         failure: BrowseError | None = None
 

@@ -37,7 +37,8 @@ class Tool(NamedTuple):
 
 def _desktop_tools() -> Iterator[tuple[str, ...]]:
     """Yield the commands of the desktop's own tools, best first."""
-    env, own = os.environ, {"darwin": ("pbcopy",), "win32": ("clip",)}
+    env = os.environ
+    own = {"darwin": ("pbcopy",), "win32": ("clip",)}
     if sys.platform in own:
         yield own[sys.platform]
         return

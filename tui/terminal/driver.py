@@ -120,7 +120,8 @@ class BrowserDriver(LinuxDriver):
             super()._sigcont_application(*args)
         elif self._writer_thread is not None:
             # The settings of before stay away meanwhile: with them Ctrl+C is a signal.
-            attributes, self.attrs_before = self.attrs_before, None
+            attributes = self.attrs_before
+            self.attrs_before = None
             super().suspend_application_mode()
             self._must_signal_resume = (
                 True  # so that the resume signal is published as after SIGTSTP
@@ -144,7 +145,8 @@ class BrowserDriver(LinuxDriver):
         parser = XTermParser(self._debug)
         # A byte that is no UTF-8 would be the end of Textual's own thread.
         decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
-        data, self._typed = self._typed, b""
+        data = self._typed
+        self._typed = b""
         is_last = False
         while not is_last:
             text = decode(data)

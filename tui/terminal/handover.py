@@ -172,7 +172,10 @@ class EarlyKeys:
         """The row it is on, from 0."""
         self.typed = b""
         """Keys that have not been handled."""
-        self._terminal, self._rows, self._paint, self._may_move = terminal, rows, paint, may_move
+        self._terminal = terminal
+        self._rows = rows
+        self._paint = paint
+        self._may_move = may_move
         self._stop_read, self._stop_write = os.pipe()
         self._thread = threading.Thread(target=self._run, name="early-keys", daemon=True)
 
@@ -183,7 +186,8 @@ class EarlyKeys:
         """Read no more keys; safe to call again."""
         if self._stop_write < 0:
             return
-        descriptor, self._stop_write = self._stop_write, -1
+        descriptor = self._stop_write
+        self._stop_write = -1
         os.close(descriptor)
         self._thread.join()
         os.close(self._stop_read)
@@ -210,7 +214,8 @@ class EarlyKeys:
             target = max(self.cursor + _MOVES[move[0]], 0)
             if target >= self._rows:
                 break  # the rows below are not painted
-            self.cursor, self.typed = target, self.typed[move.end() :]
+            self.cursor = target
+            self.typed = self.typed[move.end() :]
         if self.cursor != before:
             self._paint(before, self.cursor)
 

@@ -35,7 +35,8 @@ def open_outside(target: str) -> tuple[bool, str]:
     program = next(filter(None, map(shutil.which, names)), None)
     if program is None:
         return False, _("no program here that opens it ({names})", names=", ".join(names))
-    name, silent = Path(program).stem, subprocess.DEVNULL
+    name = Path(program).stem
+    silent = subprocess.DEVNULL
     try:
         started = subprocess.Popen(
             [program, target], stdin=silent, stdout=silent, stderr=silent, start_new_session=True

@@ -127,7 +127,8 @@ class LinesCard(Card[str]):
 
     def __init__(self, title: str, copied: str, lines: Sequence[Line]) -> None:
         super().__init__()
-        self._title, self._copied = title, copied
+        self._title = title
+        self._copied = copied
         self._view = LinesView(lines, has_labels=self.HAS_LABELS, id=self.VIEW)
 
     def content(self) -> ComposeResult:
@@ -195,7 +196,9 @@ class CountCard(Card[bool]):
 
     def __init__(self, count: int, asked: str, keys: str) -> None:
         super().__init__()
-        self.count, self._asked, self._keys_text = count, asked, keys
+        self.count = count
+        self._asked = asked
+        self._keys_text = keys
 
     def keys_text(self) -> str:
         return self.with_way_back(self._keys_text)

@@ -80,7 +80,8 @@ class KeyLine(TextLine):
         """Leave out commands, by their ids, that mean nothing for what is shown, and begin with
         others."""
         if (commands, first) != (self._withheld, self._first):
-            self._withheld, self._first = commands, first
+            self._withheld = commands
+            self._first = first
             self._update_keys()
 
     def on_resize(self) -> None:
@@ -89,7 +90,8 @@ class KeyLine(TextLine):
     def _update_keys(self) -> None:
         if not self.is_attached:  # its screen was closed meanwhile
             return
-        bound, focused = self.screen.active_bindings, self.screen.focused  # half a millisecond
+        bound = self.screen.active_bindings  # half a millisecond
+        focused = self.screen.focused
         withheld = self._withheld | getattr(focused, "idle_commands", frozenset())
         order = [*self._first, _SHOWN, *self._more, _END]
         on_enter = getattr(focused, "enter_title", "")

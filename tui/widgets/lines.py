@@ -171,7 +171,8 @@ class LinesView(LongView, can_focus=True):
         self, lines: Sequence[Line], *, has_labels: bool = False, id: str | None = None
     ) -> None:
         super().__init__(id=id)
-        self._lines, self._has_labels = lines, has_labels
+        self._lines = lines
+        self._has_labels = has_labels
         self._wrapped: list[Line] = []
 
     def show(self, lines: Sequence[Line]) -> None:
@@ -192,7 +193,8 @@ class LinesView(LongView, can_focus=True):
         return indent(paragraphs_of(line[1:]), (" " * space, "text"), line[0])
 
     def render_line(self, y: int) -> Strip:
-        width, number = self.scrollable_content_region.width, y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        number = y + self.scroll_offset.y
         if number >= len(self._wrapped):
             return Strip.blank(width, self._look_style(""))
         return self._strip(self._wrapped[number], width)

@@ -173,7 +173,8 @@ class Picture(LooksWidget):
     def render_line(self, y: int) -> Strip:
         if self._drawn is None or self._drawn[0] != self.size:
             self._drawn = self.size, self.draw_rows()
-        rows, base = self._drawn[1], self.rich_style
+        rows = self._drawn[1]
+        base = self.rich_style
         segments = []
         for text, look, behind in rows[y] if y < len(rows) else ():
             style = base + self._look_style(look)

@@ -11,7 +11,8 @@ from textual.theme import BUILTIN_THEMES, Theme
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 """The folder of style sheets."""
-_NO_COLOURS, _GREYS = NoColor(), Monochrome()
+_NO_COLOURS = NoColor()
+_GREYS = Monochrome()
 DARK = Theme(
     name="hermes-dark",
     primary="#7aa2c8",

@@ -113,7 +113,8 @@ class Application(App["ResumePlan"]):
 
     def take_early_cursor(self) -> int:
         """Return the row to which early keys moved the cursor; 0 from the second call on."""
-        keys, self.handover.keys = self.handover.keys, None
+        keys = self.handover.keys
+        self.handover.keys = None
         return keys.cursor if keys is not None else 0
 
     def _fatal_error(self) -> None:

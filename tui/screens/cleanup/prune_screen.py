@@ -63,8 +63,10 @@ def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_colo
 
     `name` is printable, `totals` are those of the plan; `width` is in cells.
     """
-    used, whole = file.file_bytes - file.free_bytes, max(file.file_bytes, 1)
-    goes, given_back = min(totals.free_bytes, used), min(totals.given_back_bytes, used)
+    used = file.file_bytes - file.free_bytes
+    whole = max(file.file_bytes, 1)
+    goes = min(totals.free_bytes, used)
+    given_back = min(totals.given_back_bytes, used)
     size = max(min(width // 8, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
@@ -94,7 +96,8 @@ class PruneScreen(PlanScreen):
     EXAMPLES = (N_("Filters"), tuple(help_lines(for_cleanup=True)))
     KEYS = PRUNE
 
-    axis, map = query_one(TimeAxis), query_one(TileMap)
+    axis = query_one(TimeAxis)
+    map = query_one(TileMap)
     measure = Measure.BYTES
     """The quantity on the axis."""
 
@@ -203,7 +206,9 @@ class PruneScreen(PlanScreen):
             self._show_map()
 
     def _show_sums(self) -> None:
-        view, space, width = self.view, self.space, self.size.width
+        view = self.view
+        space = self.space
+        width = self.size.width
         told = what_goes(view, space, width, is_old=self.planned is None)
         self.line("totals").update(told)
         self.show_line("stays", formats.fitting(f" {view.stays}", width))
@@ -214,12 +219,14 @@ class PruneScreen(PlanScreen):
 
     def _show_map(self) -> None:
         """Draw the map, with the names read so far."""
-        view, space = self.view, self.space
+        view = self.view
+        space = self.space
         if space is None:
             return
         largest = []
         for tip, size in space.conversations[:MOST_TILES]:
-            name, conversation = tip, self.main.catalog.of_session(tip)
+            name = tip
+            conversation = self.main.catalog.of_session(tip)
             if conversation is not None:
                 name = formats.name_so_far(self.main.details.complete(conversation))
             goes = min(view.freed.get(tip, 0), size)

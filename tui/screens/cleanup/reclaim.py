@@ -59,7 +59,8 @@ class ReclaimCard(Card[bool]):
         self._reclaim = reclaim
 
     def content(self) -> ComposeResult:
-        reclaim, file = self._reclaim, self._reclaim.file
+        reclaim = self._reclaim
+        file = reclaim.file
         yield styled(_("Shrink the file"), "bold")
         gained = _(
             "{free} of {size} are free inside the file",

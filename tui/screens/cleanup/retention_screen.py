@@ -53,7 +53,8 @@ class ForecastRow(NamedTuple):
             when = pgettext("deadline", "now")
         sign, look = ("!", "accent") if self.days < 7 else ("·", "dim")
         if self.conversation.pinned:
-            sign, look = "★", "accent"
+            sign = "★"
+            look = "accent"
         archived = f"  {_('archived')}" if self.conversation.archived else ""
         name = one_line(formats.name_so_far(self.conversation), 300) + archived
         lead = f" {sign} {formats.fit(when, 7, right=True)}  ", look
@@ -112,7 +113,8 @@ class RetentionScreen(ListScreen):
         yield ConversationList(id="forecasts")
 
     async def read_rows(self) -> None:
-        current, now = self.main.catalog, self.main.clock()
+        current = self.main.catalog
+        now = self.main.clock()
 
         def look(store: OpenStore) -> tuple[RetentionRules, list[ForecastRow]]:
             rules = store.retention(now)

@@ -47,7 +47,8 @@ class Tile(NamedTuple):
         sentence = (
             _("{name}: {size}, of which {goes} is deleted") if self.goes else _("{name}: {size}")
         )
-        size, goes = formats.size(self.bytes), formats.size(self.goes)
+        size = formats.size(self.bytes)
+        goes = formats.size(self.goes)
         words = [sentence.format(name=formats.clip(self.name, 40), size=size, goes=goes)]
         if self.tip:
             words.append(_("Space selects or keeps it · Enter reads it"))
@@ -92,11 +93,13 @@ def _split(sizes: Sequence[int], region: Region) -> list[Region]:
     if len(sizes) == 1:
         return [region]
     total = sum(sizes)
-    count, half = 1, sizes[0]
+    count = 1
+    half = sizes[0]
     while count < len(sizes) - 1 and half + sizes[count] / 2 < total / 2:
         half += sizes[count]
         count += 1
-    width, height = round(region.width * half / total), round(region.height * half / total)
+    width = round(region.width * half / total)
+    height = round(region.height * half / total)
     is_wide = region.width >= 2 * region.height  # a cell is twice as high as it is wide
     if is_wide and _NARROWEST <= width <= region.width - _NARROWEST:
         first, second = region.split_vertical(width)
@@ -207,7 +210,8 @@ class TileMap(Picture, can_focus=True):
         if self.current is None:
             return 0
         x, y, width, height = self.current.region
-        beside, below = (width if dx > 0 else dx), (height if dy > 0 else dy)
+        beside = width if dx > 0 else dx
+        below = height if dy > 0 else dy
         return self._tile_at(x + beside, y + below)
 
     def action_go(self, dx: int, dy: int) -> None:

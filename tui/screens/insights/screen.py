@@ -164,7 +164,8 @@ class InsightsScreen(SubScreen):
             self._show_table()
 
     def heads_shown(self) -> None:
-        width, row = self.rows.scrollable_content_region.width, self.rows.source.row(0)
+        width = self.rows.scrollable_content_region.width
+        row = self.rows.source.row(0)
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
         if self.behind is not None:
             head = self.rows.columns.head(width, is_sorted=False)
@@ -181,7 +182,8 @@ class InsightsScreen(SubScreen):
         if row is None or self.grouped is None:
             self._show_table()
             return
-        catalog, roots = self.grouped.catalog, newest_first(self.grouped.catalog, row.group)
+        catalog = self.grouped.catalog
+        roots = newest_first(catalog, row.group)
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
         # Where a job was opened, the cursor stays on it.
         self.rows.show(rows, top=not isinstance(self.rows.source, CatalogRows))
@@ -197,11 +199,15 @@ class InsightsScreen(SubScreen):
         self.call_after_refresh(self.heads_shown)
 
     def _show_plot(self) -> None:
-        grouped, row, metric = self.grouped, self._row, self.metric
+        grouped = self.grouped
+        row = self._row
+        metric = self.metric
         if grouped is None:
             return
-        bars, week = self.query_one(BarPlot), self.query_one(WeekPlot)
-        current, is_week = row.group.key if row is not None else "", grouped.by == "hour"
+        bars = self.query_one(BarPlot)
+        week = self.query_one(WeekPlot)
+        current = row.group.key if row is not None else ""
+        is_week = grouped.by == "hour"
         bars.display = not is_week and self.size.height >= _CHART_LINES
         week.display = is_week and self.size.height >= _WEEK_LINES
         if is_week:

@@ -149,7 +149,8 @@ def group_rows(
 
     `name_of` returns the name of a conversation.
     """
-    by, groups = answer.by, list(answer.report.rows)
+    by = answer.by
+    groups = list(answer.report.rows)
     if not groups:
         if answer.question.period == PERIODS[-1]:
             return [NoteRow(_("There is nothing to add up."))]

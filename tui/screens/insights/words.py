@@ -124,7 +124,8 @@ def tick(by: str, key: str, this_year: int) -> str:
 def tokens_line(group: Group, width: int) -> str:
     """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by
     kind; conversations, messages and tokens if not all fit."""
-    tokens, many = group.tokens, len(group.conversations)
+    tokens = group.tokens
+    many = len(group.conversations)
     total = formats.number(tokens.total)
     kinds = _(
         "{fresh} input, {cached} cached, {out} output",
@@ -246,12 +247,14 @@ def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
     bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
-            before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
+            before = bucket + timedelta(days=7)
+            after = bucket - timedelta(days=1)
             return GroupSearch(f"after:{after} before:{before}", no_messages)
         return GroupSearch(f"on:{key}", no_messages)
     if by not in _FILTERS or '"' in key or not key.strip():
         return GroupSearch("", _("the search cannot ask for this name"))
-    name, notes = f'"{key}"' if any(map(str.isspace, key)) else key, []
+    name = f'"{key}"' if any(map(str.isspace, key)) else key
+    notes = []
     query = f"{_FILTERS[by]}:{name}"
     if by == "model":
         notes.append(_("models helpers used are left out"))
