@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
-from textual.filter import LineFilter
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
 
 from hermes_browse.store.connection.connect import Store
@@ -23,8 +23,11 @@ from .settings.start import LastState, Start
 from .terminal.handover import Handover, is_job
 from .terminal.textual_private import driver_of, forget_colours
 from .widgets.bindings import BoundKeys, bindings, key_names
-from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, STYLES, colourless
+from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, STYLES
 from .work.application import Application, Arrival
+
+_NO_COLOURS = NoColor()
+_GREYS = Monochrome()
 
 
 class BrowseApp(Application):
@@ -114,9 +117,13 @@ class BrowseApp(Application):
         screen.call_after_refresh(screen.arrive, arrival)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Without colours use the filter of the theme: Textual keeps that of the first."""
+        """Without colours use the filter of the theme, as Textual keeps that of the first: greys of
+        the colours that a terminal has by default are black on black."""
         filters = super().get_line_filters()
-        return colourless(filters, is_ansi=self.native_ansi_color) if self.no_color else filters
+        if not self.no_color:
+            return filters
+        right = _NO_COLOURS if self.native_ansi_color else _GREYS
+        return [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
 
     def get_key_display(self, binding: Binding) -> str:
         return binding.key_display or key_names(binding.key)

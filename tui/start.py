@@ -140,11 +140,8 @@ class _PaintedRows:
         self._above = _ABOVE + self._has_head
         self.shown = max(min(height - self._has_head, len(self._rows)), 0)
         """The number of rows that fit."""
-
-    @property
-    def movable(self) -> int:
+        self.movable = 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
         """The number of rows that can have the cursor: 0 if the only row is a note."""
-        return 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
 
     def head(self) -> list[str]:
         """The names of the columns as escape sequences; none where there is no room for them."""

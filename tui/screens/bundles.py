@@ -236,11 +236,10 @@ class BundleScreen(OtherScreen):
     async def _put_back(self, conversations: Sequence[Conversation]) -> None:
         beside = self._beside
         name = self._bundle.name
-        tips = [each.id for each in conversations]
 
         def work() -> Restored:
             store = beside.connect()
-            only = store.find_in_deletion(name, tips)
+            only = store.find_in_deletion(name, [each.id for each in conversations])
             return store.restore(name, only, stopped=beside.writes.stopping.is_set)
 
         restored = await beside.write(work)

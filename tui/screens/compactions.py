@@ -317,9 +317,11 @@ class CompactionsScreen(ConversationScreen):
         compaction = self._replaced_something()
         if compaction is None:
             return
-        title = formats.name(self.conversation)
-        time = formats.timestamp(compaction.at)
-        name = _("{title}, before {time}", title=title, time=time)
+        name = _(
+            "{title}, before {time}",
+            title=formats.name(self.conversation),
+            time=formats.timestamp(compaction.at),
+        )
         conversation = self.conversation._replace(title=name)
         card = ExportCard(self.main, [conversation], frozenset(compaction.gone))
         self.app.push_screen(card)

@@ -141,8 +141,7 @@ class ExportCard(Card[None]):
         self.query_one("#formats", Static).update(Content("\n").join(forms))
         self.query_one("#everything", Static).update(self._scope())
         words = _("secrets are taken out") if self._redact else _("secrets are kept as they are")
-        secrets = _switch(words, self._redact, "$warning")
-        self.query_one("#secrets", Static).update(secrets)
+        self.query_one("#secrets", Static).update(_switch(words, self._redact, "$warning"))
         line = Content.styled(one_line(self._refused, 1000), "$warning")
         if self._is_saving:
             line = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")

@@ -5,7 +5,7 @@ header says what it had."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from textual.content import Content
@@ -37,10 +37,6 @@ from ..widgets.list_rows import Column, Columns
 
 WINDOW = 40
 """Messages that are read before and after the first place of a part."""
-_WAYS: Mapping[CompactionKind, str] = {
-    CompactionKind.ROTATION: N_("new session"),
-    CompactionKind.IN_PLACE: N_("in place"),
-}
 
 
 class CompactionRow(NamedTuple):
@@ -145,8 +141,10 @@ def about(conversation: Conversation, compaction: Compaction) -> Content:
     sessions = [compaction.session_id]
     if compaction.into_session_id not in (None, compaction.session_id):
         sessions.append(str(compaction.into_session_id))
-    way = f"{_(_WAYS[compaction.kind])}: {one_line(' → '.join(sessions), 200)}"
-    facts = " · ".join([way, *_notes(compaction)])
+    is_in_place = compaction.kind is CompactionKind.IN_PLACE
+    way = _("in place") if is_in_place else _("new session")
+    ways = f"{way}: {one_line(' → '.join(sessions), 200)}"
+    facts = " · ".join([ways, *_notes(compaction)])
     helps = _remedy(conversation, compaction)
     if not helps:
         return Content.styled(facts, "dim")
@@ -225,14 +223,10 @@ def lost_markdown(compaction: Compaction, losses: Losses) -> str:
         )
     ]
     for kind, label in LOST_KINDS.items():
-        terms = [_as_item(lost) for lost in losses.terms if lost.kind is kind]
+        told = str if kind is LostKind.DECISION else code
+        terms = [f"- {told(one_line(lost.term))}" for lost in losses.terms if lost.kind is kind]
         lines += ["", f"## {_(label)}", "", *terms] if terms else []
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _as_item(lost: Lost) -> str:
-    term = one_line(lost.term)
-    return f"- {term}" if lost.kind is LostKind.DECISION else f"- {code(term)}"
 
 
 def sentence(context: ModelContext, memory: Memory, number: int) -> str:

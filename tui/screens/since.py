@@ -141,7 +141,9 @@ class SinceScreen(ListScreen):
         if not isinstance(row, SinceRow):
             return
         item = row.item
-        place = self._place(item)
+        store = self._everywhere or self.main.store
+        places = store.places if isinstance(store, MergedStore) else ()
+        place = next((each for each in places if each.name == item.place), None)
         if item.session_id is None:
             self.start("message", self._show_output, place, item)
         elif place is None or self._everywhere is None:
@@ -151,12 +153,6 @@ class SinceScreen(ListScreen):
             self.start(
                 "message", self._read_there, place, own, place.keys.with_own_ids(item.message_id)
             )
-
-    def _place(self, item: SinceItem) -> Place | None:
-        """Return the place of an item among several; None in a single store."""
-        store = self._everywhere or self.main.store
-        places = store.places if isinstance(store, MergedStore) else ()
-        return next((place for place in places if place.name == item.place), None)
 
     async def _show_output(self, place: Place | None, item: SinceItem) -> None:
         """Show what Hermes kept of the output of a job without a session."""

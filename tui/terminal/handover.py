@@ -246,10 +246,10 @@ def watch_terminal() -> None:
         return
     terminal = select.poll()
     terminal.register(sys.stdin.fileno(), select.POLLHUP)
-    threading.Thread(target=_hang_up_with, args=(terminal,), name="terminal", daemon=True).start()
 
+    def wait() -> None:
+        for _descriptor, happened in terminal.poll():
+            if happened & select.POLLHUP:
+                hang_up()
 
-def _hang_up_with(terminal: select.poll) -> None:
-    for _descriptor, happened in terminal.poll():
-        if happened & select.POLLHUP:
-            hang_up()
+    threading.Thread(target=wait, name="terminal", daemon=True).start()

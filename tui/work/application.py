@@ -214,10 +214,7 @@ class Application(App["ResumePlan"]):
             await field.on_event(event)
         elif isinstance(event, Key) and not await run_bound(self, event.key):
             await self.screen.on_event(event)
-        self._draw_focused()
-
-    def _draw_focused(self) -> None:
-        """Draw what the key has changed where it went, unless keys come faster than frames."""
+        # Draw what the key has changed where it went, unless keys come faster than frames.
         now = time.monotonic()
         if self.focused is not None and now - self._drawn_at > _FRAME:
             self._drawn_at = now

@@ -318,7 +318,7 @@ class StoreScreen(LeftOnce[ScreenResultType]):
 
     async def _result(self, job: Coroutine[object, object, Result]) -> Result:
         try:
-            result = await job
+            return await job
         except QueryInterruptedError as error:  # the browser ends
             raise asyncio.CancelledError from error
         except BrowseError:
@@ -329,4 +329,3 @@ class StoreScreen(LeftOnce[ScreenResultType]):
         finally:
             if self._pruning:  # nothing is left that could show it
                 raise asyncio.CancelledError
-        return result

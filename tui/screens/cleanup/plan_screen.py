@@ -13,7 +13,6 @@ from textual.getters import query_one
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
@@ -172,16 +171,12 @@ class PlanScreen(SubScreen):
             self.cancel("ready")
             self._is_shown.set()
             raise
-        await self._leave_out_new(planned.plan)
-        self.planned = planned
-        await self._lay_out()
-
-    async def _leave_out_new(self, plan: Plan) -> None:
-        """Leave out what a change of the store has brought into the plan: nobody has chosen it."""
-        roots = await self.call(plan.roots)
-        if self._known is not None:
+        roots = await self.call(planned.plan.roots)
+        if self._known is not None:  # what a change of the store has brought, nobody has chosen
             self.choices.left_out |= roots - self._known
         self._known = roots.union(self._known or ())
+        self.planned = planned
+        await self._lay_out()
 
     async def _lay_out(self) -> None:
         """Show the plan, then measure it piece by piece."""

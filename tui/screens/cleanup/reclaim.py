@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from textual.app import ComposeResult, SuspendNotSupported
@@ -148,7 +147,11 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
     before = main.store.sizes()[0]
     try:
         with main.reads.released(), main.app.lend_terminal():
-            code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
+            print(printable(" ".join(reclaim.argv)), flush=True)
+            environment = {**os.environ, "HERMES_HOME": reclaim.home}
+            command = [reclaim.executable, *reclaim.argv[1:]]
+            code = subprocess.run(command, env=environment).returncode
+            wait_for_enter()
     except SuspendNotSupported:
         main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
@@ -163,11 +166,3 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
     )
     main.say(_("hermes {ended}: {told}", ended=how_it_ended(code), told=sizes) if code else sizes)
     main.listing.read()
-
-
-def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:
-    print(printable(" ".join(argv)), flush=True)
-    environment = {**os.environ, "HERMES_HOME": home}
-    code = subprocess.run([executable, *argv[1:]], env=environment, check=False).returncode
-    wait_for_enter()
-    return code

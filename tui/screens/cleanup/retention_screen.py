@@ -90,13 +90,6 @@ def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     return " · ".join([rule, at_next if first else _("none at its next clean-up"), protects])
 
 
-def _none(rules: RetentionRules) -> NoteRow:
-    is_known = rules.retention.auto_prune is not None or bool(rules.why_never)
-    if is_known:
-        return NoteRow(_("No conversation of this store would go."))
-    return NoteRow(_("It is unknown which conversations would go."))
-
-
 class RetentionScreen(ListScreen):
     """Conversations by the day on which Hermes deletes them."""
 
@@ -126,7 +119,10 @@ class RetentionScreen(ListScreen):
         self.axis.set_class(not self.leaving, "-empty")
         self._show_axis()
         self.offer_keys(are_of_use=bool(self.leaving))
-        self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
+        none = _("No conversation of this store would go.")
+        if rules.retention.auto_prune is None and not rules.why_never:
+            none = _("It is unknown which conversations would go.")
+        self.rows.show(NamedRows(self.leaving or [NoteRow(none)], self.main.details))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_axis)

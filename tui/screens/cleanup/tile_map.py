@@ -70,7 +70,6 @@ class StoreBytes(NamedTuple):
 
 def lay_out(store: StoreBytes, width: int, height: int) -> list[Tile]:
     """Lay out as many of the largest conversations as fit, then one tile for the others."""
-    whole = Region(0, 0, width, height)
     largest = [tile for tile in store.largest if tile.bytes]
     for count in range(len(largest), -1, -1):
         tiles = largest[:count]
@@ -82,7 +81,7 @@ def lay_out(store: StoreBytes, width: int, height: int) -> list[Tile]:
             goes = store.goes - sum(tile.goes for tile in tiles)
             tiles.append(Tile(name, others, min(max(goes, 0), others)))
             sizes.append(min(others, shown) or others)
-        regions = _split(sizes, whole) if sizes else []
+        regions = _split(sizes, Region(0, 0, width, height)) if sizes else []
         if all(region.width >= _NARROWEST and region.height for region in regions):
             break
     return [tile._replace(region=region) for tile, region in zip(tiles, regions, strict=True)]

@@ -12,6 +12,7 @@ from textual.reactive import var
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.sums import NATURAL_UNITS, PERIODS, UNITS
+from hermes_browse.store.sessions.catalog import rank
 from hermes_browse.store.wording import N_, _
 
 from ...browser.list.conversation_list import ConversationList
@@ -26,7 +27,7 @@ from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
 from .chart import STACKS, BarPlot, Chosen, WeekPlot, make_chart
-from .sums_table import GroupRow, group_rows, newest_first
+from .sums_table import GroupRow, group_rows
 from .words import (
     HOW_COUNTED,
     METRICS,
@@ -183,7 +184,8 @@ class InsightsScreen(SubScreen):
             self._show_table()
             return
         catalog = self.grouped.catalog
-        roots = newest_first(catalog, row.group)
+        conversations = map(catalog.conversation, row.group.conversations)
+        roots = [each.root_id for each in sorted(conversations, key=rank, reverse=True)]
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
         # Where a job was opened, the cursor stays on it.
         self.rows.show(rows, top=not isinstance(self.rows.source, CatalogRows))

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.insights.sums import PERIODS, UNITS, Group, bucket_from
-from hermes_browse.store.sessions.catalog import Catalog, rank
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -180,9 +179,3 @@ def group_rows(
         )
         rows.append(NoteRow(words))
     return rows
-
-
-def newest_first(catalog: Catalog, group: Group) -> list[str]:
-    """Return the roots of the conversations of a group, by their last activity."""
-    conversations = map(catalog.conversation, group.conversations)
-    return [each.root_id for each in sorted(conversations, key=rank, reverse=True)]
