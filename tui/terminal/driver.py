@@ -31,19 +31,25 @@ class _TerminalFile:
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file
+        self._is_gone = False
+
+    def _failed(self) -> None:
+        if not self._is_gone:
+            self._is_gone = True
+            hang_up()
 
     def write(self, text: str) -> int:
         try:
             return self._file.write(text)
         except OSError:
-            hang_up()
+            self._failed()
             return len(text)
 
     def flush(self) -> None:
         try:
             self._file.flush()
         except OSError:
-            hang_up()
+            self._failed()
 
     def fileno(self) -> int:
         return self._file.fileno()
