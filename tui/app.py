@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import ClassVar
 
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
-from textual.filter import LineFilter
+from textual.binding import Binding
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
 
 from hermes_browse.store.connection.connect import Store
@@ -25,10 +23,11 @@ from .settings.start import LastState, Start
 from .terminal.handover import Handover, is_job
 from .terminal.textual_private import driver_of, forget_colours
 from .widgets.bindings import BoundKeys, bindings, key_names
-from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, colourless
+from .widgets.themes import ANSI_LIGHT, DARK, LIGHT, STYLES
 from .work.application import Application, Arrival
 
-_STYLES = Path(__file__).resolve().parent.parent / "styles"
+_NO_COLOURS = NoColor()
+_GREYS = Monochrome()
 
 
 class BrowseApp(Application):
@@ -41,13 +40,11 @@ class BrowseApp(Application):
 
     TITLE = "hermes-browse"
     ENABLE_COMMAND_PALETTE = False  # Textual's own; `action_command_palette` opens ours
-    CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
-        _STYLES / name for name in ("app.tcss", "looks.tcss")
-    ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = set(
-        re.findall(r"\blook--[\w-]+", (_STYLES / "looks.tcss").read_text(encoding="ascii"))
+    CSS_PATH = [STYLES / "app.tcss", STYLES / "looks.tcss"]
+    COMPONENT_CLASSES = set(
+        re.findall(r"\blook--[\w-]+", (STYLES / "looks.tcss").read_text(encoding="ascii"))
     )
-    BINDINGS: ClassVar[list[BindingType]] = bindings(APP)
+    BINDINGS = bindings(APP)
 
     def __init__(
         self,
@@ -59,7 +56,8 @@ class BrowseApp(Application):
         startup: Start | None = None,
     ) -> None:
         super().__init__(location, handover, startup)
-        self.location, self.store = location, store
+        self.location = location
+        self.store = store
         self._first = first
         for theme in (DARK, LIGHT, ANSI_LIGHT):
             self.register_theme(theme)
@@ -73,7 +71,6 @@ class BrowseApp(Application):
         self.trouble = ""
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
-        self._stores = 0
         if self.startup.configuration.exists:
             self.keymap, self.trouble = load("keymap")(
                 self.startup.configuration, self.available_themes
@@ -87,7 +84,8 @@ class BrowseApp(Application):
         longer than the first layout. That call is skipped: they were parsed with the first theme's
         colours.
         """
-        first, self._first_variables = self._first_variables, {}
+        first = self._first_variables
+        self._first_variables = {}
         if first != self.get_css_variables():
             super().refresh_css(animate)
 
@@ -102,28 +100,33 @@ class BrowseApp(Application):
     ) -> None:
         before = self._main
         assert before is not None
-        self.location, self.store = location, store
+        self.location = location
+        self.store = store
         self.here = self.here if location.host is not None else location
         screen = self._main_screen(first, before)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The first screen of an application cannot be replaced, so each store has a mode.
-        previous_mode, self._stores = self.current_mode, self._stores + 1
-        name = f"store-{self._stores}"
-        self.add_mode(name, lambda: screen)
-        self.switch_mode(name)
+        previous = self.current_mode
+        mode = f"store-{id(screen)}"
+        self.add_mode(mode, lambda: screen)
+        self.switch_mode(mode)
         before.close()
-        if self._stores > 1:
-            self.remove_mode(previous_mode)
+        if previous != self.DEFAULT_MODE:
+            self.remove_mode(previous)
         screen.call_after_refresh(screen.arrive, arrival)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Without colours use the filter of the theme: Textual keeps that of the first."""
+        """Without colours use the filter of the theme, as Textual keeps that of the first: greys of
+        the colours that a terminal has by default are black on black."""
         filters = super().get_line_filters()
-        return colourless(filters, is_ansi=self.native_ansi_color) if self.no_color else filters
+        if not self.no_color:
+            return filters
+        right = _NO_COLOURS if self.native_ansi_color else _GREYS
+        return [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
 
     def get_key_display(self, binding: Binding) -> str:
-        return binding.key_display or key_names(binding.key.partition(",")[0])
+        return binding.key_display or key_names(binding.key)
 
     def get_default_screen(self) -> Screen[object]:
         return self._main_screen(self._first, self.startup.memory)
@@ -158,7 +161,8 @@ class BrowseApp(Application):
         View and order of the sample store are not remembered, nor is a theme unless it was chosen
         in the palette and none is configured.
         """
-        before, sizes = self.startup.memory, self.pane_sizes
+        before = self.startup.memory
+        sizes = self.pane_sizes
         is_theme_chosen = self.startup.options.theme is None and self.theme != self.startup.theme
         after = before._replace(
             theme=self.theme if is_theme_chosen else before.theme,

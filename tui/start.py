@@ -50,15 +50,15 @@ _LOOKS = {
     "plain": ("foreground", False, ""),
     "title": ("foreground", False, ""),
     "dim": ("foreground", True, ""),
-    "note": ("foreground", True, "3"),
+    "note": ("foreground", True, "3;"),
     "accent": ("accent", False, ""),
-    "live": ("success", False, "1"),
-    "hit": ("accent", False, "1;4"),
+    "live": ("success", False, "1;"),
+    "hit": ("accent", False, "1;4;"),
     "tag-0": ("accent", False, ""),
     "tag-1": ("success", False, ""),
     "tag-2": ("foreground", False, ""),
 }
-"""By look: field of the palette, whether it is dim, SGR attributes."""
+"""By look: field of the palette, whether it is dim, SGR attributes, each with its semicolon."""
 
 
 class Palette(NamedTuple):
@@ -82,12 +82,12 @@ class Palette(NamedTuple):
             attributes: Of SGR, beside those of the look.
         """
         name, is_dim, own = _LOOKS[look]
-        front, back = getattr(self, name), getattr(self, on)
+        front = getattr(self, name)
+        back = getattr(self, on)
         if is_dim:
             front = [int(b + (f - b) * DIM) for f, b in zip(front, back, strict=True)]
-        both = dict.fromkeys(filter(None, f"{attributes};{own}".split(";")))
-        codes = map(str, (0, *both, 38, 2, *front, 48, 2, *back))
-        return f"\x1b[{';'.join(codes)}m{printable(text)}"
+        colours = ";".join(map(str, (38, 2, *front, 48, 2, *back)))
+        return f"\x1b[0;{attributes}{own}{colours}m{printable(text)}"
 
 
 PALETTES = {
@@ -119,7 +119,7 @@ def _view_line(first: FirstPage, palette: Palette, width: int) -> str:
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = palette.text(" ")
     for label, is_current in view_labels(first.catalog, View.CHATS, suffix, width):
-        look, attributes = ("plain", "1;7") if is_current else ("dim", "")
+        look, attributes = ("plain", "1;7;") if is_current else ("dim", "")
         line += palette.text(f" {label} ", look, attributes=attributes) + palette.text(" ")
     return line + palette.text(f"  {suffix}", "dim")
 
@@ -129,7 +129,10 @@ class _PaintedRows:
     terminal."""
 
     def __init__(self, first: FirstPage, size: tuple[int, int], now: float, start: Start) -> None:
-        self.first, self.size, self.palette, self._now = first, size, PALETTES[start.theme], now
+        self.first = first
+        self.size = size
+        self.palette = PALETTES[start.theme]
+        self._now = now
         self._columns = ListLayout(start.options.columns)
         self._rows = make_rows(first.catalog, first.details, View.CHATS, Order())
         self._width, height = start.pane_sizes.of(size[0], size[1] - 5)
@@ -137,11 +140,8 @@ class _PaintedRows:
         self._above = _ABOVE + self._has_head
         self.shown = max(min(height - self._has_head, len(self._rows)), 0)
         """The number of rows that fit."""
-
-    @property
-    def movable(self) -> int:
+        self.movable = 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
         """The number of rows that can have the cursor: 0 if the only row is a note."""
-        return 0 if isinstance(self._rows.row(0), NoteRow) else self.shown
 
     def head(self) -> list[str]:
         """The names of the columns as escape sequences; none where there is no room for them."""
@@ -153,9 +153,11 @@ class _PaintedRows:
 
     def line(self, index: int, *, is_current: bool) -> str:
         spans = spans_of(self._rows.row(index), self._width - 1, self._now, self._columns)
-        on, attributes = "background", ""
+        on = "background"
+        attributes = ""
         if is_current:
-            on, attributes = "cursor", "1"
+            on = "cursor"
+            attributes = "1;"
             spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
         return "".join(self.palette.text(*span, on=on, attributes=attributes) for span in spans)
 
@@ -173,17 +175,19 @@ class _PaintedRows:
 
 
 def _title_line(first: FirstPage, location: Location, palette: Palette, width: int) -> str:
-    left, name = " hermes-browse  ", one_line(location.name, 30)
+    left = " hermes-browse  "
+    name = one_line(location.name, 30)
     room = width - cell_len(left + name) - 1
     summary = fitting(shown_line(first.catalog, View.CHATS), room - 2)
     summary = clip(" " * max(room - cell_len(summary), 2) + summary, room + 1)
-    title = palette.text(left, attributes="1") + palette.text(name, "accent")
+    title = palette.text(left, attributes="1;") + palette.text(name, "accent")
     return title + palette.text(summary, "dim")
 
 
 def _frame(rows: _PaintedRows, location: Location) -> str:
     """Return the first screen as escape sequences."""
-    (width, height), text = rows.size, rows.palette.text
+    width, height = rows.size
+    text = rows.palette.text
     lines = [
         _title_line(rows.first, location, rows.palette, width),
         text(" " * width, on="panel"),

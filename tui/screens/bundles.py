@@ -73,7 +73,8 @@ class BundleRow(NamedTuple):
     def title(self) -> str:
         """How many conversations it has, if several, and the name of the first: what is cut is the
         name."""
-        bundle, count = self.bundle, len(self.bundle.conversations)
+        bundle = self.bundle
+        count = len(bundle.conversations)
         first = next(filter(None, bundle.titles), None)
         name = first or next(iter(bundle.conversations), bundle.name)
         return f"{count:,} · {name}" if count > 1 else name
@@ -92,7 +93,8 @@ class BundleRow(NamedTuple):
         return pgettext("in the trash", "copy") if bundle.is_copy else ""
 
     def spans(self, width: int, now: float) -> Line:
-        bundle, state = self.bundle, f"  {self._state}".rstrip()
+        bundle = self.bundle
+        state = f"  {self._state}".rstrip()
         columns = BUNDLE_COLUMNS.text(bundle, width, now)
         room = max(width - 5 - cell_len(columns) - cell_len(state), 8)
         name = formats.clip(one_line(self.title, 200), room) + state
@@ -110,7 +112,8 @@ BUNDLE_COLUMNS: Columns[Bundle] = Columns(
 
 def contents(row: BundleRow) -> Content:
     """Format the contents of a bundle: its facts and the names of its conversations."""
-    bundle, day = row.bundle, formats.day
+    bundle = row.bundle
+    day = formats.day
     damage = _("damaged: {reason}", reason=bundle.damage) if bundle.damage else ""
     counts = (
         formats.counted(len(bundle.conversations), "conversation"),
@@ -137,7 +140,7 @@ def contents(row: BundleRow) -> Content:
     )
     lines = [Content.styled(one_line(text, 300), look) for text, look in facts if text]
     lines.append(Content(""))
-    for tip, title in list(zip(bundle.conversations, bundle.titles, strict=False))[:_LISTED]:
+    for tip, title in zip(bundle.conversations[:_LISTED], bundle.titles, strict=False):
         mark = ("✓ ", "$success") if tip in bundle.restored else ("◆ ", "$accent")
         lines.append(Content.assemble(mark, one_line(title or tip, 100)))
     return Content("\n").join([*lines, *and_more(len(bundle.conversations) - _LISTED)])
@@ -215,7 +218,8 @@ class BundleScreen(OtherScreen):
         label = _("trash: {title}", title=one_line(title, 40))
         location = Location(bundle.path, label=label)
         super().__init__(location, Store(bundle.path), first)
-        self._beside, self._bundle = beside, bundle
+        self._beside = beside
+        self._bundle = bundle
         self._note_back(bundle.restored)
         self.begin_as(View.ALL)
 
@@ -230,12 +234,12 @@ class BundleScreen(OtherScreen):
             self._beside.start_write(self._put_back, conversations)
 
     async def _put_back(self, conversations: Sequence[Conversation]) -> None:
-        beside, name = self._beside, self._bundle.name
-        tips = [each.id for each in conversations]
+        beside = self._beside
+        name = self._bundle.name
 
         def work() -> Restored:
             store = beside.connect()
-            only = store.find_in_deletion(name, tips)
+            only = store.find_in_deletion(name, [each.id for each in conversations])
             return store.restore(name, only, stopped=beside.writes.stopping.is_set)
 
         restored = await beside.write(work)

@@ -104,17 +104,19 @@ class CompactionsScreen(ConversationScreen):
     that of the current message, else with the newest."""
 
     ENTER = N_("Read what was replaced")
-    EXAMPLES_TITLE = N_("What is shown")
     EXAMPLES = (
+        N_("What is shown"),
         (
-            N_("lost"),
-            N_(
-                "what stood in the replaced messages and in nothing that the model was given after them"
+            (
+                N_("lost"),
+                N_(
+                    "what stood in the replaced messages and in nothing that the model was given after them"
+                ),
             ),
+            ("~84k → 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
+            ("?", N_("the store does not say all there is to know of this one")),
+            ("!", N_("it left messages behind without a summary; the line below says what helps")),
         ),
-        ("~84k → 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
-        ("?", N_("the store does not say all there is to know of this one")),
-        ("!", N_("it left messages behind without a summary; the line below says what helps")),
     )
     KEYS = COMPACTIONS
     TITLE = N_("compactions")
@@ -132,8 +134,8 @@ class CompactionsScreen(ConversationScreen):
         self._history = CompactionHistory()
         self._number = -1
         """The compaction that the panes show."""
-        self._losses: dict[int, Losses] = {}
-        """By the number of the compaction."""
+        self._losses: dict[Compaction, Losses] = {}
+        """As far as they have been found."""
         self._is_open = False
         """Whether they show it already; False while its messages are being read."""
         self._lost_at: int | None = None
@@ -143,13 +145,11 @@ class CompactionsScreen(ConversationScreen):
     def content(self) -> ComposeResult:
         yield ConversationList(id="compactions")
         yield TextLine(id="about")
-        with Horizontal(id="panes"):
-            with Vertical(id="replaced-side"):
-                yield TextLine(id="replaced-title")
-                yield PartPane(id="replaced")
-            with Vertical(id="instead-side"):
-                yield TextLine(id="instead-title")
-                yield PartPane(id="instead")
+        yield Horizontal(
+            Vertical(TextLine(id="replaced-title"), PartPane(id="replaced"), id="replaced-side"),
+            Vertical(TextLine(id="instead-title"), PartPane(id="instead"), id="instead-side"),
+            id="panes",
+        )
 
     @property
     def _compaction(self) -> Compaction | None:
@@ -158,18 +158,17 @@ class CompactionsScreen(ConversationScreen):
     async def read_rows(self) -> None:
         """Read the compactions, and show them unless they are the same; the panes stay as long as
         what they show does."""
-        conversation, at = self.conversation, self.main.message_id
+        conversation = self.conversation
+        at = self.main.message_id
         history = await self.read(lambda store: store.compactions(conversation.segments))
-        shown, before = self._compaction, self._history.compactions
-        self._history, compactions = history, history.compactions
+        shown = self._compaction
+        before = self._history.compactions
+        self._history = history
+        compactions = history.compactions
         if shown is not None and before == compactions:
             return
-        pairs = enumerate(zip(before, compactions, strict=False))
-        stays = {number for number, (old, new) in pairs if old == new}
-        self._losses = {
-            number: losses for number, losses in self._losses.items() if number in stays
-        }
-        count, begin = len(compactions), self._begin if shown is None else self._number
+        count = len(compactions)
+        begin = self._begin if shown is None else self._number
         if begin is None or begin >= count:
             of_message = (each for each in range(count) if at in compactions[each].gone)
             begin = next(of_message, count - 1)
@@ -178,7 +177,8 @@ class CompactionsScreen(ConversationScreen):
         self.offer_keys(are_of_use=count > 0)
         if not count:
             self.cancel("sides")
-            catalog, words = self.main.catalog, nothing_compressed(history)
+            catalog = self.main.catalog
+            words = nothing_compressed(history)
             if catalog.exact and catalog.of_session(conversation.root_id) is None:
                 words = self.main.why_gone(conversation)
             self.rows.show(FixedRows([NoteRow(words)]))
@@ -186,17 +186,17 @@ class CompactionsScreen(ConversationScreen):
         self.rows.styles.height = min(count, max(self.size.height // 5, 3))
         there = compactions[begin]
         if self._is_open and shown and (shown.gone, shown.instead) == (there.gone, there.instead):
-            if begin not in self._losses:
+            if there not in self._losses:
                 self._lost_at = None
             self._describe(there)
-            self.start("sides", self._find_losses, begin)
+            self.start("sides", self._find_losses, there)
         else:
             self._show(begin)
         self._show_rows(key=f"c{begin}")
 
     def _show_rows(self, key: str | None = None) -> None:
         rows = [
-            CompactionRow(number, compaction, self._losses.get(number))
+            CompactionRow(number, compaction, self._losses.get(compaction))
             for number, compaction in enumerate(self._history.compactions)
         ]
         self.rows.show(FixedRows(rows), key=key)
@@ -215,9 +215,12 @@ class CompactionsScreen(ConversationScreen):
 
     def _show(self, number: int) -> None:
         """Show a compaction."""
-        self._number, self._lost_at, self._is_open = number, None, False
-        self._describe(self._history.compactions[number])
-        self.start("sides", self._open_sides, number)
+        self._number = number
+        self._lost_at = None
+        self._is_open = False
+        compaction = self._history.compactions[number]
+        self._describe(compaction)
+        self.start("sides", self._open_sides, compaction)
 
     def _describe(self, compaction: Compaction) -> None:
         """Tell of the compaction shown."""
@@ -225,35 +228,33 @@ class CompactionsScreen(ConversationScreen):
         self.line("about").update(about(self.conversation, compaction), layout=True)
         self._show_losses(compaction)
 
-    async def _open_sides(self, number: int) -> None:
+    async def _open_sides(self, compaction: Compaction) -> None:
         """Read both sides of a compaction, then find what was lost; moving the cursor ends it."""
-        conversation, history = self.conversation, self._history
-        compaction = history.compactions[number]
+        conversation = self.conversation
+        history = self._history
         replaced, instead = await self.read(
             lambda store: read_sides(store, conversation, history, compaction)
         )
         self.replaced.open(replaced)
         self.instead.open(instead, compaction.summary)
         self._is_open = True
-        await self._find_losses(number)
+        await self._find_losses(compaction)
 
-    async def _find_losses(self, number: int) -> None:
+    async def _find_losses(self, shown: Compaction) -> None:
         """Find what a compaction lost, then what the others did, the newest first."""
-        compactions = self._history.compactions
-        for at in (number, *reversed(range(len(compactions)))):
-            if at not in self._losses:
-                find = partial(OpenStore.losses, compaction=compactions[at])
-                self._losses[at] = await self.read(find)
+        for each in (shown, *reversed(self._history.compactions)):
+            if each not in self._losses:
+                self._losses[each] = await self.read(partial(OpenStore.losses, compaction=each))
                 self._show_rows()
-            if at == number and self._lost_at is None:
-                self._show_losses(compactions[number])
-                terms = self._losses[at].terms[:_MOST_LIT]
+            if each is shown and self._lost_at is None:
+                self._show_losses(shown)
+                terms = self._losses[shown].terms[:_MOST_LIT]
                 self.replaced.highlight([needle(each.term) for each in terms])
                 self._lost_at = -1
 
     def _show_losses(self, compaction: Compaction) -> None:
         """Show how much the compaction under the cursor lost, if that is known."""
-        losses = self._losses.get(self._number)
+        losses = self._losses.get(compaction)
         title = Content.styled("  " + title_of_replaced(compaction), "bold")
         if losses is not None and losses.terms:
             title += Content.styled(f" · {count_lost(losses)}", "$accent bold")
@@ -265,7 +266,7 @@ class CompactionsScreen(ConversationScreen):
             self.say("")
         elif self._lost_at is None:
             self.say(_("still looking for what was lost"))
-        elif terms := self._losses[self._number].terms:
+        elif terms := self._losses[self._compaction].terms:
             first = 0 if by > 0 else len(terms) - 1
             self._lost_at = (self._lost_at + by) % len(terms) if self._lost_at >= 0 else first
             self.start(f"part {self.replaced.id}", self._show_lost, terms, self._lost_at)
@@ -274,7 +275,9 @@ class CompactionsScreen(ConversationScreen):
 
     async def _show_lost(self, terms: Sequence[Lost], at: int) -> None:
         """Go to a lost term in its message, which is read first if need be, and describe it."""
-        pane, model, lost = self.replaced, self.replaced.model, terms[at]
+        pane = self.replaced
+        model = pane.model
+        lost = terms[at]
         index = model.entry_of(lost.last_message_id) if model is not None else None
         if model is None or index is None:
             return
@@ -303,7 +306,8 @@ class CompactionsScreen(ConversationScreen):
             self.start("copying", self._copy_replaced, compaction)
 
     async def _copy_replaced(self, compaction: Compaction) -> None:
-        conversation, history = self.conversation, self._history
+        conversation = self.conversation
+        history = self._history
         text = await self.read(
             lambda store: replaced_markdown(store, conversation, history, compaction)
         )
@@ -313,19 +317,22 @@ class CompactionsScreen(ConversationScreen):
         compaction = self._replaced_something()
         if compaction is None:
             return
-        title, time = formats.name(self.conversation), formats.timestamp(compaction.at)
-        name = _("{title}, before {time}", title=title, time=time)
-        part = frozenset(compaction.gone)
+        name = _(
+            "{title}, before {time}",
+            title=formats.name(self.conversation),
+            time=formats.timestamp(compaction.at),
+        )
         conversation = self.conversation._replace(title=name)
-        self.app.push_screen(ExportCard(self.main, [conversation], part))
+        card = ExportCard(self.main, [conversation], frozenset(compaction.gone))
+        self.app.push_screen(card)
 
     def action_copy_lost(self) -> None:
-        losses = self._losses.get(self._number)
-        if self._compaction is None or losses is None or not losses.terms:
+        compaction = self._compaction
+        losses = self._losses.get(compaction) if compaction is not None else None
+        if compaction is None or losses is None or not losses.terms:
             self.action_lost(1)  # says why there is nothing
             return
-        text = lost_markdown(self._compaction, losses)
-        self.main.copy(text, f"{count_lost(losses)}:")
+        self.main.copy(lost_markdown(compaction, losses), f"{count_lost(losses)}:")
 
     def action_resume(self) -> None:
         self.main.resuming.resume(conversation=self.conversation)

@@ -29,7 +29,7 @@ _INDENT = 15
 
 def report(checkup: Checkup) -> list[Line]:
     """Return the problems and facts as lines."""
-    lines: list[Line] = []
+    lines = []
     for problem in checkup.problems:
         mark, look = _MARKS[problem.severity]
         lines.append([(fit(_(mark), _INDENT), look), (problem.text, "text")])

@@ -73,7 +73,9 @@ class ExportCard(Card[None]):
         part: Collection[int] | None = None,
     ) -> None:
         super().__init__()
-        self._main, self._conversations, self._part = context, conversations, part
+        self._main = context
+        self._conversations = conversations
+        self._part = part
         self._formats = [each for each in Format if part is None or each is not Format.JSONL]
         self._is_saving = False
         self._format = Format.MARKDOWN
@@ -126,7 +128,8 @@ class ExportCard(Card[None]):
             self.query_one("#folder", Static).update(Content.styled(words, "dim"))
 
     def _proposal(self) -> str:
-        many, first = len(self._conversations) > 1, self._conversations[0]
+        many = len(self._conversations) > 1
+        first = self._conversations[0]
         # Not `formats.name`: what the list shows for an empty or unread conversation is no file
         # name.
         stem = MANY if many else file_stem(first.title or first.preview or first.id)
@@ -138,8 +141,7 @@ class ExportCard(Card[None]):
         self.query_one("#formats", Static).update(Content("\n").join(forms))
         self.query_one("#everything", Static).update(self._scope())
         words = _("secrets are taken out") if self._redact else _("secrets are kept as they are")
-        secrets = _switch(words, self._redact, "$warning")
-        self.query_one("#secrets", Static).update(secrets)
+        self.query_one("#secrets", Static).update(_switch(words, self._redact, "$warning"))
         line = Content.styled(one_line(self._refused, 1000), "$warning")
         if self._is_saving:
             line = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
@@ -150,14 +152,14 @@ class ExportCard(Card[None]):
     def _scope(self) -> Content:
         """Return which messages are exported."""
         if self._part is not None:
-            count = len(self._part)
             words = ngettext(
                 "the message that was replaced",
                 "the {count:,} messages that were replaced",
-                count,
+                len(self._part),
             )
             return Content(f"    {words}")
-        words, look = _("also rewound and hidden messages"), ""
+        words = _("also rewound and hidden messages")
+        look = ""
         if self._format is Format.JSONL and self._everything:
             words = _("also rewound and compacted: only Hermes 0.22 and later import them as such")
             look = "$warning"
@@ -188,8 +190,7 @@ class ExportCard(Card[None]):
         self._show()
 
     @on(Input.Submitted)
-    def submitted(self, event: Input.Submitted) -> None:
-        event.stop()
+    def submitted(self) -> None:
         self._save()
 
     def action_replace(self) -> None:
@@ -226,13 +227,17 @@ class ExportCard(Card[None]):
 
     async def _export(self, path: str, force: bool) -> None:
         """Write the files on the writing thread, and report where they are."""
-        context, conversations = self._main, list(self._conversations)
-        format_, everything, redact = self._format, self._everything, self._redact
+        context = self._main
+        conversations = list(self._conversations)
+        format_ = self._format
+        everything = self._everything
+        redact = self._redact
         notes: list[str] = []
 
         def work() -> tuple[list[Path], str]:
             redactor = make_redactor(context.location, notes.append, active=redact)
-            opened, now = context.connect(), context.clock()
+            opened = context.connect()
+            now = context.clock()
             export = FileExport(opened, format_, redactor, now, everything, self._part)
             present = conversations
             if self._part is None:  # they may have other parts than when the card opened
@@ -250,10 +255,12 @@ class ExportCard(Card[None]):
             if not self.is_current:  # nobody would read it there
                 raise
             context.say("")
-            self._is_saving, self._refused = False, str(error)
+            self._is_saving = False
+            self._refused = str(error)
             self._show()
             return
-        first, many = paths[0].absolute(), len(paths)
+        first = paths[0].absolute()
+        many = len(paths)
         saved = _("saved {path}", path=first)
         if many > 1:
             saved = _("saved {count:,} files in {folder}", count=many, folder=first.parent)

@@ -83,7 +83,7 @@ class Section(NamedTuple):
         if not self.is_signs:
             keys = min(max(keys, _KEYS[0]), _KEYS[1], width // 3)
         rest = width - keys - 2
-        lines: list[Line] = [[(fit(self.title, width), "bold $accent")]]
+        lines = [[(fit(self.title, width), "bold $accent")]]
         for name, meaning in self.rows:
             pairs = zip_longest(_wrapped(name, keys), _wrapped(meaning, rest), fillvalue="")
             lines += [[(fit(key, keys + 2), "bold"), (fit(text, rest), "")] for key, text in pairs]
@@ -159,7 +159,8 @@ class HelpCard(Card[None]):
     KEYS = HELP
     AUTO_FOCUS = ""
 
-    _box, _page = query_one(TextBox), query_one(VerticalScroll)
+    _box = query_one(TextBox)
+    _page = query_one(VerticalScroll)
 
     def __init__(
         self,
@@ -194,16 +195,14 @@ class HelpCard(Card[None]):
         self.call_after_refresh(self._show)
 
     @on(Input.Changed)
-    def typed(self, event: Input.Changed) -> None:
+    def typed(self) -> None:
         """Filter the sections."""
-        event.stop()
         self._show()
         self.action_to(0)
 
     @on(Input.Submitted)
-    def submitted(self, event: Input.Submitted) -> None:
+    def submitted(self) -> None:
         """On Enter leave the filter, so that keys scroll again."""
-        event.stop()
         self.set_focus(None)
 
     def on_key(self, event: Key) -> None:

@@ -206,11 +206,10 @@ def replaced_markdown(
     messages = store.messages(compaction.gone)
     model = PartModel(conversation, history, compaction.gone)
     model.add(messages)
-    parts = [
-        _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))
-    ]
+    time = formats.timestamp(compaction.at)
+    head = _("Messages from before the compression of {time}:", time=time)
     shown = (rendered(each, model.result) for each in messages if model.caller_of(each) is None)
-    return "\n\n".join([*parts, *(message_markdown(each).rstrip() for each in shown)]) + "\n"
+    return "\n\n".join([head, *(message_markdown(each).rstrip() for each in shown)]) + "\n"
 
 
 def lost_markdown(compaction: Compaction, losses: Losses) -> str:
@@ -222,14 +221,10 @@ def lost_markdown(compaction: Compaction, losses: Losses) -> str:
         )
     ]
     for kind, label in LOST_KINDS.items():
-        terms = [_as_item(lost) for lost in losses.terms if lost.kind is kind]
+        told = str if kind is LostKind.DECISION else code
+        terms = [f"- {told(one_line(lost.term))}" for lost in losses.terms if lost.kind is kind]
         lines += ["", f"## {_(label)}", "", *terms] if terms else []
     return "\n".join(lines).rstrip() + "\n"
-
-
-def _as_item(lost: Lost) -> str:
-    term = one_line(lost.term)
-    return f"- {term}" if lost.kind is LostKind.DECISION else f"- {code(term)}"
 
 
 def sentence(context: ModelContext, memory: Memory, number: int) -> str:
@@ -259,7 +254,8 @@ def sentence(context: ModelContext, memory: Memory, number: int) -> str:
 
 def toggle_seen_here(main: Panes) -> None:
     """Show what the model saw at the current message, or everything alike again."""
-    model, message_id = main.model, main.transcript.current_id
+    model = main.model
+    message_id = main.transcript.current_id
     if main.seen is not None:
         main.seen = None
         main.say_of_page("")

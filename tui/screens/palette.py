@@ -68,14 +68,15 @@ class ChoiceCard(NarrowCard[None]):
 
     def __init__(self, choices: Sequence[Choice], current: str = "") -> None:
         super().__init__()
-        self._choices, self._first = choices, current
+        self._choices = choices
+        self._first = current
 
     def fill(self, typed: str) -> None:
         """List what matches: all choices below their headings, or the best ones first."""
         words = typed.strip().casefold()
         titles = max(cell_len(choice.title) for choice in self._choices)
         keys = max(cell_len(choice.keys) for choice in self._choices)
-        options: list[Option] = []
+        options = []
         group = ""
         matching = (choice for choice in self._choices if choice.rank(words) < _NO_MATCH)
         for choice in sorted(matching, key=lambda choice: choice.rank(words)):
@@ -142,7 +143,7 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     known = {command.action for _keys, command in here}
     # The commands of the transcript that its screen carries out work from everywhere, by name.
     rest = [command for command in commands if command.is_method and command.action not in known]
-    every: list[PaletteEntry] = []
+    every = []
     for keys, command in [*here, *working(final_keys(rest, keymap))]:
         node = {"transcript": focused, "app": app}.get(command.scope, screen)
         is_here = command.scope == "transcript" and command.action in known

@@ -141,7 +141,9 @@ class SinceScreen(ListScreen):
         if not isinstance(row, SinceRow):
             return
         item = row.item
-        place = self._place(item)
+        store = self._everywhere or self.main.store
+        places = store.places if isinstance(store, MergedStore) else ()
+        place = next((each for each in places if each.name == item.place), None)
         if item.session_id is None:
             self.start("message", self._show_output, place, item)
         elif place is None or self._everywhere is None:
@@ -152,12 +154,6 @@ class SinceScreen(ListScreen):
                 "message", self._read_there, place, own, place.keys.with_own_ids(item.message_id)
             )
 
-    def _place(self, item: SinceItem) -> Place | None:
-        """Return the place of an item among several; None in a single store."""
-        store = self._everywhere or self.main.store
-        places = store.places if isinstance(store, MergedStore) else ()
-        return next((place for place in places if place.name == item.place), None)
-
     async def _show_output(self, place: Place | None, item: SinceItem) -> None:
         """Show what Hermes kept of the output of a job without a session."""
         output = await self._read_in(
@@ -166,7 +162,7 @@ class SinceScreen(ListScreen):
         if output is None:
             self.say(_("a job without a session, and Hermes kept no output of this run"))
         elif self.app.screen is self:
-            lines: list[Line] = [[(printable(line), "text")] for line in output.splitlines()]
+            lines = [[(printable(line), "text")] for line in output.splitlines()]
             self.app.push_screen(RawCard(one_line(item.title, 200), output, lines))
 
     async def _read_there(self, place: Place, session_id: str, message_id: int | None) -> None:

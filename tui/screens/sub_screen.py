@@ -20,6 +20,7 @@ from hermes_browse.store.wording import N_, _
 from ..browser import header
 from ..browser.keyed import WAY_BACK, WayBack
 from ..browser.list.conversation_list import ConversationList, CursorRow
+from ..browser.list.rows import conversation_of
 from ..browser.main import MainScreen
 from ..browser.panes import load
 from ..settings.keys.main_commands import APP, LINES, LIST
@@ -28,10 +29,10 @@ from ..settings.start import NARROW
 from ..text import formats
 from ..text.styled import Line, Span, line_text, row_line
 from ..widgets.bindings import BoundKeys, meaningless
-from ..widgets.card import STYLES
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Columns, FixedRows, ListRow, NoteRow
+from ..widgets.themes import STYLES
 from ..work.jobs import StoreScreen
 
 _SAID = ("status", "progress", "writing")
@@ -52,10 +53,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     """Title in the help, if it is another one."""
     ENTER = N_("Read this conversation")
     """Help text of Enter in its lists."""
-    EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Examples and their meanings, for the help."""
-    EXAMPLES_TITLE = N_("Filters")
-    """Title of the examples."""
+    EXAMPLES: ClassVar[tuple[str, Sequence[tuple[str, str]]]] = ("", ())
+    """A title, and examples with their meanings, for the help."""
 
     rows = query_one(ConversationList)
     """The first list."""
@@ -63,7 +62,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def __init__(self, main: MainScreen) -> None:
         super().__init__()
         self.main = main
-        self.reads, self.writes = main.reads, main.writes
+        self.reads = main.reads
+        self.writes = main.writes
         self._has_message = self._is_away = False
         self._about = ""
         """Describes the row under the cursor."""
@@ -106,7 +106,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def show_title(self, note: str) -> None:
         """Show the title of the screen, the name of the store and a note in the header."""
-        title, name = _(self.TITLE), header.store_name(self.main.location)
+        title = _(self.TITLE)
+        name = header.store_name(self.main.location)
         self.line("header").update(
             Content.assemble(
                 (f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim")
@@ -132,7 +133,8 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.main.recovered(error)
 
     def _main_said(self) -> None:
-        main, status = self.main, self.main.status
+        main = self.main
+        status = main.status
         if status.is_failure:
             self.say(status.text, look="$error")
             return
@@ -163,15 +165,6 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self._about = text
         if by_hand or not self._has_message:
             self._tell(header.status(text), is_message=False)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether its widgets are mounted and not being removed; answers and timers may come before
-        and after.
-
-        Textual 8 removes the lines first, and calls the screen attached until it is removed too.
-        """
-        return self.is_attached and not self._pruning and bool(self.query("#status"))
 
     def catalog_changed(self) -> None:
         """Called after the main screen has read the list again."""
@@ -238,13 +231,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     @on(ConversationList.Selected)
     def row_selected(self, event: ConversationList.Selected) -> None:
-        event.stop()
         self.chose(event.row)
 
     def chose(self, row: ListRow) -> None:
         """Do what Enter does on a row, by default read its `conversation`, if it has one."""
-        conversation = getattr(row, "conversation", None)
-        if isinstance(conversation, Conversation):
+        if (conversation := conversation_of(row)) is not None:
             self.read_conversation(conversation)
 
     def names_read(self) -> None:
@@ -279,11 +270,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             for each in LIST
         ]
         commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
-        title, scope = _(self.HELP_TITLE or self.TITLE), self.KEYS[0].scope
+        title = _(self.HELP_TITLE or self.TITLE)
+        scope = self.KEYS[0].scope
         title = title[:1].upper() + title[1:]
-        examples = self.EXAMPLES_TITLE, self.EXAMPLES
         self.app.push_screen(
-            load("help")(self, commands, scope=scope, title=title, examples=examples)
+            load("help")(self, commands, scope=scope, title=title, examples=self.EXAMPLES)
         )
 
 

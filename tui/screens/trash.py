@@ -54,12 +54,11 @@ class TrashScreen(ListScreen):
     """Names of bundles."""
 
     def content(self) -> ComposeResult:
-        with Horizontal(id="panes"):
-            with Vertical(id="left"):
-                yield TextLine(id="bundles-head")
-                yield ConversationList(id="bundles")
-            with VerticalScroll(id="side", can_focus=False):
-                yield WrappedText(id="contents")
+        yield Horizontal(
+            Vertical(TextLine(id="bundles-head"), ConversationList(id="bundles"), id="left"),
+            VerticalScroll(WrappedText(id="contents"), id="side", can_focus=False),
+            id="panes",
+        )
 
     async def read_rows(self) -> None:
         self._bundles = await self.write(self.main.connect().deletions)  # after what is under way
@@ -69,7 +68,8 @@ class TrashScreen(ListScreen):
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         copies = sum(bundle.is_copy for bundle in self._bundles)
-        deletions, folder = len(self._bundles) - copies, trash_folder(self.main.location)
+        deletions = len(self._bundles) - copies
+        folder = trash_folder(self.main.location)
         bundles = formats.listed(
             formats.counted(deletions, "bundle") if deletions or not copies else "",
             formats.counted(copies, "copy") if copies else "",
@@ -82,7 +82,8 @@ class TrashScreen(ListScreen):
         self._show_contents()
 
     def _show_contents(self) -> None:
-        row, about = self._current, self.query_one("#contents", WrappedText)
+        row = self._current
+        about = self.query_one("#contents", WrappedText)
         if row is not None:
             about.update(contents(row))
         elif not self._bundles:
@@ -143,8 +144,8 @@ class TrashScreen(ListScreen):
         show progress."""
         if not (bundles := self._targets()):
             return
-        count, messages = len(bundles), sum(each.messages for each in bundles)
-        words = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", count)
+        messages = sum(each.messages for each in bundles)
+        words = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", len(bundles))
         self.say(words)
         progress = ProgressCard(f"{words} · {formats.counted(messages, 'message')}")
         if messages >= _MANY:
@@ -152,7 +153,9 @@ class TrashScreen(ListScreen):
         self.main.start_write(self._restore, bundles, progress)
 
     async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
-        main, store, total = self.main, self.main.connect(), len(bundles)
+        main = self.main
+        store = main.connect()
+        total = len(bundles)
         restored: list[Restored] = []
         failure: BrowseError | None = None
 
@@ -214,7 +217,7 @@ class TrashScreen(ListScreen):
             self.app.push_screen(DropCard(bundles), decided)
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
-        main, count = self.main, len(bundles)
+        main = self.main
         folder = trash_folder(main.location)
         try:
             for bundle in bundles:
@@ -228,6 +231,6 @@ class TrashScreen(ListScreen):
             ngettext(
                 "deleted 1 deletion for good",
                 "deleted {count:,} deletions for good",
-                count,
+                len(bundles),
             )
         )

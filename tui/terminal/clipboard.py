@@ -34,15 +34,11 @@ class Tool(NamedTuple):
     where: str
     """Message on success."""
 
-    @property
-    def encoding(self) -> str:
-        """What it reads: Windows' own tool takes UTF-16."""
-        return "utf-16" if self.argv[0] in ("clip", "clip.exe") else "utf-8"
-
 
 def _desktop_tools() -> Iterator[tuple[str, ...]]:
     """Yield the commands of the desktop's own tools, best first."""
-    env, own = os.environ, {"darwin": ("pbcopy",), "win32": ("clip",)}
+    env = os.environ
+    own = {"darwin": ("pbcopy",), "win32": ("clip",)}
     if sys.platform in own:
         yield own[sys.platform]
         return
@@ -90,21 +86,20 @@ def run_tool(text: str, candidates: Sequence[Tool]) -> str | None:
     """Pass text to the first tool that accepts it; return the message of that tool, None if all
     failed."""
     for tool in candidates:
-        program = shutil.which(tool.argv[0])
-        if program is None:
-            continue
+        # Windows' own tool takes UTF-16.
+        encoding = "utf-16" if tool.argv[0] in ("clip", "clip.exe") else "utf-8"
         try:
             # No pipes for the output: xclip and wl-copy stay in the background and would keep them
             # open.
             ended = subprocess.run(
-                [program, *tool.argv[1:]],
-                input=text.encode(tool.encoding, "replace"),
+                tool.argv,
+                input=text.encode(encoding, "replace"),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 timeout=_PATIENCE,
             )
         except (OSError, subprocess.TimeoutExpired):
-            continue  # try the next; the message names the one that worked
+            continue  # it is not installed, or fails: try the next
         if ended.returncode == 0:
             return tool.where
     return None

@@ -30,7 +30,8 @@ class _TerminalFile:
     """
 
     def __init__(self, file: IO[str]) -> None:
-        self._file, self._is_gone = file, False
+        self._file = file
+        self._is_gone = False
 
     def _failed(self) -> None:
         if not self._is_gone:
@@ -55,7 +56,8 @@ class _TerminalFile:
 
 
 class BrowserDriver(LinuxDriver):
-    """Ends the browser when its terminal is gone, and continues properly after any stop."""
+    """Ends the browser when its terminal is gone, continues properly after any stop, and does not
+    send the sequence that would clear a painted screen."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -69,6 +71,23 @@ class BrowserDriver(LinuxDriver):
         # the lock of the queue that the write holds: these run between two events.
         self._loop.add_signal_handler(signal.SIGTSTP, self._sigtstp_application)
         self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
+
+    def start_application_mode(self) -> None:
+        """Take the terminal, and the keys that have not been handled."""
+        keys = self._handover.keys
+        if keys is not None:
+            keys.stop()
+            self._typed = keys.typed
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # untyped in Textual
+
+    def write(self, data: str) -> None:
+        handover = self._handover
+        if handover.is_painted and _ENTER_ALTERNATE_SCREEN in data:
+            handover.is_painted = (
+                False  # later ones follow the use of the terminal by another program
+            )
+            data = data.replace(_ENTER_ALTERNATE_SCREEN, "")
+        super().write(data)
 
     def toggle_mouse(self) -> bool:
         """Leave the mouse to the terminal, or take it back; return whether the browser has it
@@ -107,7 +126,8 @@ class BrowserDriver(LinuxDriver):
             super()._sigcont_application(*args)
         elif self._writer_thread is not None:
             # The settings of before stay away meanwhile: with them Ctrl+C is a signal.
-            attributes, self.attrs_before = self.attrs_before, None
+            attributes = self.attrs_before
+            self.attrs_before = None
             super().suspend_application_mode()
             self._must_signal_resume = (
                 True  # so that the resume signal is published as after SIGTSTP
@@ -131,7 +151,8 @@ class BrowserDriver(LinuxDriver):
         parser = XTermParser(self._debug)
         # A byte that is no UTF-8 would be the end of Textual's own thread.
         decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
-        data, self._typed = self._typed, b""
+        data = self._typed
+        self._typed = b""
         is_last = False
         while not is_last:
             text = decode(data)
@@ -158,23 +179,3 @@ class BrowserDriver(LinuxDriver):
     def _handover(self) -> Handover:
         handover: Handover = self._app.handover  # type: ignore[attr-defined]  # the app is a BrowseApp
         return handover
-
-
-class PaintedScreenDriver(BrowserDriver):
-    """Does not send the sequence that would clear the painted screen."""
-
-    _is_painted = True
-
-    def start_application_mode(self) -> None:
-        """Take the terminal, and the keys that have not been handled."""
-        keys = self._handover.keys
-        if keys is not None:
-            keys.stop()
-            self._typed = keys.typed
-        super().start_application_mode()  # type: ignore[no-untyped-call]  # untyped in Textual
-
-    def write(self, data: str) -> None:
-        if self._is_painted and _ENTER_ALTERNATE_SCREEN in data:
-            self._is_painted = False  # later ones follow the use of the terminal by another program
-            data = data.replace(_ENTER_ALTERNATE_SCREEN, "")
-        super().write(data)

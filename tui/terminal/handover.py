@@ -40,7 +40,7 @@ class Handover:
 
     def __init__(self) -> None:
         self.is_painted = False
-        """The alternate screen is up."""
+        """The alternate screen is up, and Textual has not entered it."""
         self.is_done = False
         """Textual leaves the alternate screen; leaving it twice would move the cursor over later
         output."""
@@ -113,8 +113,7 @@ class Handover:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Leave the terminal to another program, with the settings from before the painting."""
-        self.restore_settings()
+        """Leave the terminal, which Textual has given back, to another program."""
         # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a handler.
         handlers: dict[int, Any] = {signal.SIGINT: lambda number, frame: None}
         if sys.platform != "win32":
@@ -173,7 +172,10 @@ class EarlyKeys:
         """The row it is on, from 0."""
         self.typed = b""
         """Keys that have not been handled."""
-        self._terminal, self._rows, self._paint, self._may_move = terminal, rows, paint, may_move
+        self._terminal = terminal
+        self._rows = rows
+        self._paint = paint
+        self._may_move = may_move
         self._stop_read, self._stop_write = os.pipe()
         self._thread = threading.Thread(target=self._run, name="early-keys", daemon=True)
 
@@ -184,7 +186,8 @@ class EarlyKeys:
         """Read no more keys; safe to call again."""
         if self._stop_write < 0:
             return
-        descriptor, self._stop_write = self._stop_write, -1
+        descriptor = self._stop_write
+        self._stop_write = -1
         os.close(descriptor)
         self._thread.join()
         os.close(self._stop_read)
@@ -211,7 +214,8 @@ class EarlyKeys:
             target = max(self.cursor + _MOVES[move[0]], 0)
             if target >= self._rows:
                 break  # the rows below are not painted
-            self.cursor, self.typed = target, self.typed[move.end() :]
+            self.cursor = target
+            self.typed = self.typed[move.end() :]
         if self.cursor != before:
             self._paint(before, self.cursor)
 
@@ -242,10 +246,10 @@ def watch_terminal() -> None:
         return
     terminal = select.poll()
     terminal.register(sys.stdin.fileno(), select.POLLHUP)
-    threading.Thread(target=_hang_up_with, args=(terminal,), name="terminal", daemon=True).start()
 
+    def wait() -> None:
+        for _descriptor, happened in terminal.poll():
+            if happened & select.POLLHUP:
+                hang_up()
 
-def _hang_up_with(terminal: select.poll) -> None:
-    for _descriptor, happened in terminal.poll():
-        if happened & select.POLLHUP:
-            hang_up()
+    threading.Thread(target=wait, name="terminal", daemon=True).start()

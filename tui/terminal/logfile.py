@@ -23,8 +23,7 @@ from hermes_browse.store.wording import _
 
 from .. import version
 
-_MAX_BYTES = 512 * 1024
-_MAX_BYTES_DEBUGGING = 8 * 1024 * 1024
+_MAX_BYTES = 8 * 1024 * 1024
 """A longer file is renamed to `….log.1`, replacing the one before."""
 _MAX_SQL = 400
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
@@ -45,9 +44,7 @@ def _write(lines: Sequence[str]) -> str:
     try:
         with _lock:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if path.exists() and path.stat().st_size > (
-                _MAX_BYTES_DEBUGGING if _is_debugging else _MAX_BYTES
-            ):
+            if path.exists() and path.stat().st_size > _MAX_BYTES:
                 path.replace(path.with_suffix(".log.1"))
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_WAITING, 0o600)
             with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hermes_browse.store.files import TemporaryFolder
+from hermes_browse.store.files import TemporaryFolder, write_private
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
@@ -35,7 +35,8 @@ def open_outside(target: str) -> tuple[bool, str]:
     program = next(filter(None, map(shutil.which, names)), None)
     if program is None:
         return False, _("no program here that opens it ({names})", names=", ".join(names))
-    name, silent = Path(program).stem, subprocess.DEVNULL
+    name = Path(program).stem
+    silent = subprocess.DEVNULL
     try:
         started = subprocess.Popen(
             [program, target], stdin=silent, stdout=silent, stderr=silent, start_new_session=True
@@ -83,10 +84,7 @@ def private_file(text: str, suffix: str) -> Iterator[Path]:
     """
     with TemporaryFolder("text") as folder:
         path = folder / f"text{suffix}"
-        with os.fdopen(
-            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
-        ) as file:
-            file.write(printable(text))
+        write_private(path, printable(text))
         yield path
 
 
@@ -115,11 +113,7 @@ def how_it_ended(code: int) -> str:
     """Return how a program ended that reports no success, to stand behind its name."""
     if code >= 0:
         return _("ended with {code}", code=code)
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = _("signal {number}", number=-code)
-    return _("was stopped by {signal}", signal=name)
+    return _("was stopped by {signal}", signal=signal.Signals(-code).name)
 
 
 def wait_for_enter() -> None:

@@ -98,8 +98,7 @@ def working(
         if active is None:
             keys[each.action] += each.key_names
     for key, entry in (active or {}).items():
-        if entry.enabled:
-            keys[entry.binding.action].append(key)
+        keys[entry.binding.action].append(key)
     return [(key_names(",".join(keys[name])), each) for name, each in first.items() if keys[name]]
 
 

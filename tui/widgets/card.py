@@ -4,7 +4,6 @@ to read; a list that typing narrows down; a number to type."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from textual import on
@@ -24,8 +23,8 @@ from ..text.styled import Line
 from ..work.left_once import LeftOnce
 from .bindings import BoundKeys, key_names
 from .lines import LinesView, TextBox
+from .themes import STYLES
 
-STYLES = Path(__file__).resolve().parents[2] / "styles"
 Result = TypeVar("Result")
 _SHORT = 22
 """Lines below which cards have no margins."""
@@ -35,8 +34,9 @@ class Card(BoundKeys, LeftOnce[Result], ModalScreen[Result]):
     """A card: what it has to say, and its keys below that."""
 
     CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not at the start
-    ENTER: ClassVar[str] = ""
+    ENTER = ""
     """What Enter does, before the keys of the card; to be translated."""
+    LAST = "#answer"
 
     def compose(self) -> ComposeResult:
         with Vertical(id="card"):
@@ -49,11 +49,6 @@ class Card(BoundKeys, LeftOnce[Result], ModalScreen[Result]):
 
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.height < _SHORT, "-short")
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether its widgets are mounted and not being removed (see `SubScreen.is_whole`)."""
-        return self.is_attached and not self._pruning and bool(self.query("#answer"))
 
     def _keys(self) -> Iterator[tuple[Command, str]]:
         """Yield the commands that have keys, each with its first key as it is printed on a
@@ -127,12 +122,13 @@ class LinesCard(Card[str]):
 
     VIEW: ClassVar[str]
     """Id of the view of the lines."""
-    HAS_LABELS: ClassVar[bool] = False
+    HAS_LABELS = False
     """Whether the lines begin with a label."""
 
     def __init__(self, title: str, copied: str, lines: Sequence[Line]) -> None:
         super().__init__()
-        self._title, self._copied = title, copied
+        self._title = title
+        self._copied = copied
         self._view = LinesView(lines, has_labels=self.HAS_LABELS, id=self.VIEW)
 
     def content(self) -> ComposeResult:
@@ -147,7 +143,7 @@ class NarrowCard(Card[Result | str | None]):
     """A list that typing narrows down; returns the id of the option that was chosen."""
 
     AUTO_FOCUS = "#narrow"
-    PROMPT: ClassVar[str] = ""
+    PROMPT = ""
 
     def content(self) -> ComposeResult:
         yield TextBox(placeholder=_(self.PROMPT), id="narrow", compact=True)
@@ -200,7 +196,9 @@ class CountCard(Card[bool]):
 
     def __init__(self, count: int, asked: str, keys: str) -> None:
         super().__init__()
-        self.count, self._asked, self._keys_text = count, asked, keys
+        self.count = count
+        self._asked = asked
+        self._keys_text = keys
 
     def keys_text(self) -> str:
         return self.with_way_back(self._keys_text)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from textual.binding import Binding
 from textual.content import Content
-from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Input
 
@@ -35,7 +34,6 @@ class _Key(NamedTuple):
     binding: Binding
     key: str
     """As it is printed on a keyboard."""
-    enabled: bool
 
     @property
     def is_always_shown(self) -> bool:
@@ -47,10 +45,8 @@ class _Key(NamedTuple):
         return cell_len(self.key) + cell_len(_(self.binding.description)) + 3
 
     def content(self) -> Content:
-        dim = "" if self.enabled else "dim"
         text = Content.assemble(
-            (f" {self.key}", f"bold $footer-key-foreground {dim}"),
-            (f" {_(self.binding.description)} ", dim),
+            (f" {self.key}", "bold $footer-key-foreground"), f" {_(self.binding.description)} "
         )
         return text.stylize(clicked(f"app.simulate_key({self.binding.key!r})"))
 
@@ -77,24 +73,25 @@ class KeyLine(TextLine):
     def on_mount(self) -> None:
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
-    def _bindings_changed(self, screen: Screen[object]) -> None:
-        if self.is_attached and screen is self.screen:
-            self.call_after_refresh(self._update_keys)
+    def _bindings_changed(self, _screen: Screen[object]) -> None:
+        self.call_after_refresh(self._update_keys)
 
     def withhold(self, commands: frozenset[str], first: Sequence[str] = ()) -> None:
         """Leave out commands, by their ids, that mean nothing for what is shown, and begin with
         others."""
         if (commands, first) != (self._withheld, self._first):
-            self._withheld, self._first = commands, first
+            self._withheld = commands
+            self._first = first
             self._update_keys()
 
-    def on_resize(self, event: Resize) -> None:
+    def on_resize(self) -> None:
         self._update_keys()
 
     def _update_keys(self) -> None:
         if not self.is_attached:  # its screen was closed meanwhile
             return
-        bound, focused = self.screen.active_bindings, self.screen.focused  # half a millisecond
+        bound = self.screen.active_bindings  # half a millisecond
+        focused = self.screen.focused
         withheld = self._withheld | getattr(focused, "idle_commands", frozenset())
         order = [*self._first, _SHOWN, *self._more, _END]
         on_enter = getattr(focused, "enter_title", "")
@@ -106,7 +103,7 @@ class KeyLine(TextLine):
                 continue  # a letter there
             if binding.key == "enter" and on_enter:  # it depends on the row under the cursor
                 binding = replace(binding, description=on_enter, show=True)
-            key = _Key(binding, self.app.get_key_display(binding), each.enabled)
+            key = _Key(binding, self.app.get_key_display(binding))
             if binding.show and key.is_always_shown:
                 group = _END
             place = group if binding.show else binding.id

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 from itertools import chain
-from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Offset, Size
 from textual.reactive import Reactive
@@ -131,7 +129,7 @@ class LongView(LooksWidget, ScrollView, inherit_bindings=False):
     content.
     """
 
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    virtual_size = Reactive(Size(0, 0), layout=False)
     """Lines of the whole content. With its columns it would change whenever those of the view do, and
     a view that is as high as its content would be laid out twice."""
 
@@ -168,13 +166,14 @@ class LinesView(LongView, can_focus=True):
         has_labels: Lines begin with a label, and are continued beside it.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
+    BINDINGS = bindings(LINES)
 
     def __init__(
         self, lines: Sequence[Line], *, has_labels: bool = False, id: str | None = None
     ) -> None:
         super().__init__(id=id)
-        self._lines, self._has_labels = lines, has_labels
+        self._lines = lines
+        self._has_labels = has_labels
         self._wrapped: list[Line] = []
 
     def show(self, lines: Sequence[Line]) -> None:
@@ -195,7 +194,8 @@ class LinesView(LongView, can_focus=True):
         return indent(paragraphs_of(line[1:]), (" " * space, "text"), line[0])
 
     def render_line(self, y: int) -> Strip:
-        width, number = self.scrollable_content_region.width, y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        number = y + self.scroll_offset.y
         if number >= len(self._wrapped):
             return Strip.blank(width, self._look_style(""))
         return self._strip(self._wrapped[number], width)
@@ -206,17 +206,17 @@ class LinesView(LongView, can_focus=True):
     def action_page(self, pages: int) -> None:
         self.scroll_relative(y=pages * max(self.size.height - 2, 1), animate=False)
 
-    def action_scroll_home(self, animate: bool = False) -> None:
-        self.scroll_home(animate=animate)
+    def action_scroll_home(self) -> None:
+        self.scroll_home(animate=False)
 
-    def action_scroll_end(self, animate: bool = False) -> None:
-        self.scroll_end(animate=animate)
+    def action_scroll_end(self) -> None:
+        self.scroll_end(animate=False)
 
 
 class TextBox(Input):
     """Textual's input with the terminal's cursor where letters are typed."""
 
-    cursor_blink: Reactive[bool] = Reactive(False, init=False)
+    cursor_blink = Reactive(False, init=False)
     """Off, as blinking redraws the screen twice a second."""
 
     @property

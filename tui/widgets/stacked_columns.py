@@ -45,6 +45,8 @@ class Cell(NamedTuple):
 
 
 NOTHING = Cell(" ", "")
+Drawing = list[list[Cell]]
+"""Rows of cells, top first."""
 
 
 def edges(count: int, width: int) -> tuple[list[int], int]:
@@ -61,7 +63,7 @@ def stack(
     *,
     exact: bool = False,
     band: int | None = None,
-) -> list[list[Cell]]:
+) -> Drawing:
     """Draw stacked columns as rows of single cells, top first. They share the width; the highest
     fills the height.
 
@@ -157,12 +159,10 @@ def shaded(text: str, look: str, app: App[Any]) -> str:
 class Picture(LooksWidget):
     """A widget of rows of cells; drawn again on request, and for another size."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._drawn: tuple[Size, list[list[Cell]]] | None = None
-        """The size for which the rows were drawn, and the rows."""
+    _drawn: tuple[Size, Drawing] | None = None
+    """The size for which the rows were drawn, and the rows."""
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         """Draw the rows for the current size, top first; missing ones are blank."""
         raise NotImplementedError
 
@@ -174,16 +174,12 @@ class Picture(LooksWidget):
         if self._drawn is None or self._drawn[0] != self.size:
             self._drawn = self.size, self.draw_rows()
         rows = self._drawn[1]
-        return self.strip(rows[y] if y < len(rows) else [], self.size.width)
-
-    def strip(self, cells: Sequence[Cell], width: int) -> Strip:
-        """Build a screen line of `width` cells, padded on the right."""
         base = self.rich_style
         segments = []
-        for text, look, behind in cells:
+        for text, look, behind in rows[y] if y < len(rows) else ():
             style = base + self._look_style(look)
             if behind and not (look == "cut" and self.app.no_color):  # two greys would hide it
                 back = self._look_style(behind)
                 style += Style(bgcolor=back.bgcolor or back.color)
             segments.append(Segment(shaded(printable(text), look, self.app), style))
-        return Strip(segments).adjust_cell_length(width, base)
+        return Strip(segments).adjust_cell_length(self.size.width, base)

@@ -1,14 +1,14 @@
-"""The themes of the browser, and the filters of a screen without colours."""
+"""The themes of the browser, and where its style sheets are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
 
-_NO_COLOURS, _GREYS = NoColor(), Monochrome()
+STYLES = Path(__file__).resolve().parents[2] / "styles"
+"""The folder of style sheets."""
 DARK = Theme(
     name="hermes-dark",
     primary="#7aa2c8",
@@ -41,10 +41,3 @@ LIGHT = Theme(
 """The same on paper white, in darker shades."""
 ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
 """Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
-
-
-def colourless(filters: Sequence[LineFilter], *, is_ansi: bool) -> Sequence[LineFilter]:
-    """Return filters with the one that takes colours away as the theme needs it: greys of the
-    colours that a terminal has by default are black on black."""
-    right = _NO_COLOURS if is_ansi else _GREYS
-    return [right if isinstance(each, NoColor | Monochrome) else each for each in filters]

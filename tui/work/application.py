@@ -8,7 +8,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +38,7 @@ from ..terminal.textual_private import (
 from .jobs import StoreScreen, Writes
 
 if sys.platform != "win32":
-    from ..terminal.driver import BrowserDriver, PaintedScreenDriver
+    from ..terminal.driver import BrowserDriver
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan  # noqa: F401 -- in quotes
@@ -63,12 +63,12 @@ class Arrival(NamedTuple):
     """Search for this."""
 
 
-def _driver(*, is_painted: bool) -> type[Driver] | None:
+def _driver() -> type[Driver] | None:
     """Return our own driver; None, for Textual's, on Windows and where the environment names
     one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
-    return PaintedScreenDriver if is_painted else BrowserDriver
+    return BrowserDriver
 
 
 class Application(App["ResumePlan"]):
@@ -86,12 +86,12 @@ class Application(App["ResumePlan"]):
     ) -> None:
         self.handover = handover or Handover()
         self._is_ready = False
-        super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
+        super().__init__(driver_class=_driver())
         self.here = location if location.host is None else locate()
         """The store of this machine that was opened last, whose profiles are offered."""
         self.is_choice_printed = False
         """The chosen command is printed, not run: Hermes need not be installed."""
-        self.clock: Callable[[], float] = time.time
+        self.clock = time.time
         """Returns Unix seconds; tests freeze it."""
         self.startup = startup or Start()
         self.is_hint_wanted = self.startup.is_first
@@ -113,7 +113,8 @@ class Application(App["ResumePlan"]):
 
     def take_early_cursor(self) -> int:
         """Return the row to which early keys moved the cursor; 0 from the second call on."""
-        keys, self.handover.keys = self.handover.keys, None
+        keys = self.handover.keys
+        self.handover.keys = None
         return keys.cursor if keys is not None else 0
 
     def _fatal_error(self) -> None:
@@ -213,10 +214,7 @@ class Application(App["ResumePlan"]):
             await field.on_event(event)
         elif isinstance(event, Key) and not await run_bound(self, event.key):
             await self.screen.on_event(event)
-        self._draw_focused()
-
-    def _draw_focused(self) -> None:
-        """Draw what the key has changed where it went, unless keys come faster than frames."""
+        # Draw what the key has changed where it went, unless keys come faster than frames.
         now = time.monotonic()
         if self.focused is not None and now - self._drawn_at > _FRAME:
             self._drawn_at = now

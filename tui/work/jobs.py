@@ -32,6 +32,8 @@ THREADS = 6
 """Maximum number of jobs at once."""
 IDLE_SECONDS = 1.0
 """An idle connection is closed after this time: Hermes counts an open one as a holder (0.22)."""
+_WRITE = "write"
+"""The group of coroutines that write."""
 _READING_SECONDS = 2.0
 """How long `stop` and `released` of `Reads` wait for jobs."""
 _WRITING_SECONDS = 10.0
@@ -52,27 +54,19 @@ def trim_memory() -> None:
             trim(0)
 
 
-class _Lease:
-    """A connection to a store, opened by the first job that reads."""
-
-    def __init__(self, store: OpenStore) -> None:
-        self.store = store
-        self.idle_since = 0.0
-        """By `time.monotonic`."""
-
-
 class Reads:
     """Reads of one store. `run` and `call` are awaited on the screen's thread.
 
     Args:
-        connect: Returns a store that has not been opened.
+        connect: Returns a store that has not been opened; the first job that reads opens it.
     """
 
     def __init__(self, connect: Callable[[], OpenStore]) -> None:
         self._connect = connect
         self._changed = threading.Condition()
-        self._idle: list[_Lease] = []
-        self._running: dict[threading.Event, _Lease] = {}
+        self._idle: dict[OpenStore, float] = {}
+        """Connections, and since when they are idle, by `time.monotonic`."""
+        self._running: dict[threading.Event, OpenStore] = {}
         """By an event that is set when the job is cancelled."""
         self._is_stopped = self._is_released = self._is_closing_planned = False
 
@@ -102,8 +96,8 @@ class Reads:
         except asyncio.CancelledError:
             with self._changed:
                 cancelled.set()
-                if (lease := self._running.get(cancelled)) is not None:
-                    lease.store.interrupt()
+                if (store := self._running.get(cancelled)) is not None:
+                    store.interrupt()
             raise
 
     async def call(self, work: Callable[[], Result]) -> Result:
@@ -117,29 +111,28 @@ class Reads:
             self._changed.wait_for(lambda: self._is_stopped or not self._is_released)
             if self._is_stopped or cancelled.is_set():
                 raise QueryInterruptedError(_("The query was interrupted."))
-            lease = self._idle.pop() if self._idle else _Lease(self._connect())
-            lease.store.begin()
-            self._running[cancelled] = lease
+            store = self._idle.popitem()[0] if self._idle else self._connect()
+            store.begin()
+            self._running[cancelled] = store
         try:
-            return work(lease.store)
+            return work(store)
         except QueryInterruptedError:
             if not self._is_released or cancelled.is_set():
                 raise
         except Exception:  # whatever it was, the connection may be broken: the next job opens anew
-            lease.store.close()
+            store.close()
             raise
         finally:
-            self._put_back(cancelled, lease)
+            self._put_back(cancelled, store)
         return self._do(work, cancelled)  # from the beginning, when the store may be opened again
 
-    def _put_back(self, cancelled: threading.Event, lease: _Lease) -> None:
-        lease.idle_since = time.monotonic()
+    def _put_back(self, cancelled: threading.Event, store: OpenStore) -> None:
         with self._changed:
             del self._running[cancelled]
             if self._is_stopped or self._is_released:
-                lease.store.close()
-            elif lease.store.is_open:
-                self._idle.append(lease)
+                store.close()
+            elif store.is_open:
+                self._idle[store] = time.monotonic()
                 self._plan_closing()
             self._changed.notify_all()
 
@@ -155,9 +148,9 @@ class Reads:
         latest = time.monotonic() - IDLE_SECONDS
         with self._changed:
             self._is_closing_planned = False
-            for lease in [lease for lease in self._idle if lease.idle_since <= latest]:
-                self._idle.remove(lease)
-                lease.store.close()
+            for store in [each for each, since in self._idle.items() if since <= latest]:
+                del self._idle[store]
+                store.close()
             if self._idle:
                 self._plan_closing()
                 return
@@ -195,11 +188,11 @@ class Reads:
             self._interrupt_all()
 
     def _interrupt_all(self) -> None:
-        for lease in self._idle:
-            lease.store.close()
+        for store in self._idle:
+            store.close()
         self._idle.clear()
-        for lease in self._running.values():
-            lease.store.interrupt()
+        for store in self._running.values():
+            store.interrupt()
         self._changed.wait_for(lambda: not self._running, _READING_SECONDS)
 
 
@@ -278,14 +271,13 @@ class StoreScreen(LeftOnce[ScreenResultType]):
         """Run a coroutine instead of the one that was started for this group before; an error is
         shown in the status line until another one of the group is successful."""
         job = partial(self._reporting, group, work, *args, **kwargs)
-        return self.run_worker(job, group=group, exclusive=True)
+        return self.run_worker(job, group=group, exclusive=group != _WRITE)
 
     def start_write(
         self, work: Work[Given], *args: Given.args, **kwargs: Given.kwargs
     ) -> Worker[None]:
         """Run a coroutine that writes; another one does not replace it."""
-        job = partial(self._reporting, "write", work, *args, **kwargs)
-        return self.run_worker(job, group="write")
+        return self.start(_WRITE, work, *args, **kwargs)
 
     def cancel(self, group: str) -> None:
         """Cancel the coroutine of a group, and interrupt what it reads."""
@@ -326,7 +318,7 @@ class StoreScreen(LeftOnce[ScreenResultType]):
 
     async def _result(self, job: Coroutine[object, object, Result]) -> Result:
         try:
-            result = await job
+            return await job
         except QueryInterruptedError as error:  # the browser ends
             raise asyncio.CancelledError from error
         except BrowseError:
@@ -337,4 +329,3 @@ class StoreScreen(LeftOnce[ScreenResultType]):
         finally:
             if self._pruning:  # nothing is left that could show it
                 raise asyncio.CancelledError
-        return result

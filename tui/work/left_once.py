@@ -21,10 +21,21 @@ class LeftOnce(Screen[ScreenResultType]):
 
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     """Without a repaint: Textual would draw the whole screen again, and not what has changed."""
+    LAST = "#status"
+    """Selects the widget that tells whether all are there."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._compositor = NarrowCompositor()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its widgets are mounted and not being removed; answers and timers may come before
+        and after.
+
+        Textual 8 removes the lines first, and calls the screen attached until it is removed too.
+        """
+        return self.is_attached and not self._pruning and bool(self.query(self.LAST))
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         return super().dismiss(result) if self.is_active else AwaitComplete()

@@ -113,4 +113,5 @@ async def test_a_message_that_comes_moves_neither_the_cursor_nor_the_page(number
         await browser.follow()
         assert screen.rows.cursor == screen._number == number and screen.replaced.has_focus
         assert screen.replaced.page.position == place
-        assert len(screen._losses) == 5 and browser.text("#replaced-title") == told
+        assert screen._losses.keys() >= {*screen._history.compactions}
+        assert browser.text("#replaced-title") == told

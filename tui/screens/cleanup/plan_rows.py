@@ -18,7 +18,6 @@ from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.sessions.catalog import Catalog, SpareReason, rank
 from hermes_browse.store.sessions.cron_jobs import job_of
 from hermes_browse.store.sessions.models import Conversation, known_sum
-from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -76,8 +75,7 @@ def key_in_plan(conversation: Conversation) -> str:
 
 def idle_age(conversation: Conversation, now: float) -> str:
     """Return how long a conversation has been idle, as `3d`; `?` if unknown."""
-    idle = idle_seconds(conversation, now)
-    return formats.age(0.0, idle) if idle is not None else "?"
+    return formats.age(conversation.last_active, now) or "?"
 
 
 class PlanRow(NamedTuple):

@@ -13,7 +13,6 @@ from textual.getters import query_one
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
@@ -60,7 +59,8 @@ class RulesBox(QueryBox):
 
     def __init__(self, rules: str, hint: str, clock: Callable[[], float]) -> None:
         super().__init__(rules, placeholder=hint or _HINT, id="rules")
-        self._clock, self.vocabulary = clock, USUAL
+        self._clock = clock
+        self.vocabulary = USUAL
         self.set_reactive(RulesBox.parsed, parse_line(rules, clock()))
 
     def on_mount(self) -> None:
@@ -73,7 +73,9 @@ class RulesBox(QueryBox):
 
     def _mark(self) -> None:
         """Mark what is read as a filter, and offer to complete the last one."""
-        query, text, now = self.parsed, self.value, self._clock()
+        query = self.parsed
+        text = self.value
+        now = self._clock()
         offered = complete(text, self.vocabulary, now, for_cleanup=True)
         typing = len(text) if offered is not None else -1
         problems = [each for each in query.problems if each.end != typing]
@@ -169,16 +171,12 @@ class PlanScreen(SubScreen):
             self.cancel("ready")
             self._is_shown.set()
             raise
-        await self._leave_out_new(planned.plan)
-        self.planned = planned
-        await self._lay_out()
-
-    async def _leave_out_new(self, plan: Plan) -> None:
-        """Leave out what a change of the store has brought into the plan: nobody has chosen it."""
-        roots = await self.call(plan.roots)
-        if self._known is not None:
+        roots = await self.call(planned.plan.roots)
+        if self._known is not None:  # what a change of the store has brought, nobody has chosen
             self.choices.left_out |= roots - self._known
         self._known = roots.union(self._known or ())
+        self.planned = planned
+        await self._lay_out()
 
     async def _lay_out(self) -> None:
         """Show the plan, then measure it piece by piece."""
@@ -195,8 +193,11 @@ class PlanScreen(SubScreen):
 
     def _view_of(self, planned: PreparedPlan) -> Callable[[OpenStore], PlanView]:
         """Return a job for the view of a plan: of a large one it takes longer than a frame."""
-        plan, left_out, order = planned.plan, self.choices.left_out, self.order
-        details, opened = self.main.details, self.opened
+        plan = planned.plan
+        left_out = self.choices.left_out
+        order = self.order
+        details = self.main.details
+        opened = self.opened
         empty = _("Nothing is selected.")
         if words := one_line(self.box.parsed.text.strip(), 200):
             empty = _("Nothing to clean up: no conversation matches {filters}.", filters=words)
@@ -237,8 +238,10 @@ class PlanScreen(SubScreen):
             self.start("space", self._measure_store)
 
     async def _measure_store(self) -> None:
-        main, now = self.main, self.main.clock()
-        sizes, catalog = main.details.sizes, main.catalog
+        main = self.main
+        now = main.clock()
+        sizes = main.details.sizes
+        catalog = main.catalog
 
         def measure(store: OpenStore) -> SpaceMap:
             return store.space_map(catalog if catalog.exact else store.catalog(now), sizes)
@@ -279,7 +282,8 @@ class PlanScreen(SubScreen):
 
     def take_or_leave(self, conversation: Conversation) -> None:
         """Leave a conversation out, take it back, or add it; say what protects it."""
-        view, root = self.view, conversation.root_id
+        view = self.view
+        root = conversation.root_id
         why = view.spared.get(root)
         if root in view.roots:
             self.leave_out([root])
@@ -301,7 +305,8 @@ class PlanScreen(SubScreen):
     async def _carry_out(self, wanted: str) -> None:
         while not self._is_shown.is_set():
             await self._is_shown.wait()
-        planned, plan = self.planned, self.view.plan
+        planned = self.planned
+        plan = self.view.plan
         if wanted == "archive":
             plan = await self.call(plan.for_archive)
         if planned is None or not plan.selected:

@@ -63,8 +63,10 @@ def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_colo
 
     `name` is printable, `totals` are those of the plan; `width` is in cells.
     """
-    used, whole = file.file_bytes - file.free_bytes, max(file.file_bytes, 1)
-    goes, given_back = min(totals.free_bytes, used), min(totals.given_back_bytes, used)
+    used = file.file_bytes - file.free_bytes
+    whole = max(file.file_bytes, 1)
+    goes = min(totals.free_bytes, used)
+    given_back = min(totals.given_back_bytes, used)
     size = max(min(width // 8, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
@@ -91,10 +93,11 @@ class PruneScreen(PlanScreen):
     """Shows what rules would delete; changes nothing before the user confirms it."""
 
     TITLE = N_("clean up")
-    EXAMPLES = tuple(help_lines(for_cleanup=True))
+    EXAMPLES = (N_("Filters"), tuple(help_lines(for_cleanup=True)))
     KEYS = PRUNE
 
-    axis, map = query_one(TimeAxis), query_one(TileMap)
+    axis = query_one(TimeAxis)
+    map = query_one(TileMap)
     measure = Measure.BYTES
     """The quantity on the axis."""
 
@@ -108,17 +111,14 @@ class PruneScreen(PlanScreen):
         yield RulesBox(self.choices.rules, marked if count else "", self.main.clock)
         yield ToggleLine(PRUNE, id="switches")
         yield TimeAxis(self.main.clock)
-        with Horizontal(id="panes"):
-            with Vertical(id="left"):
-                yield TextLine(id="plan-head")
-                yield ConversationList(id="plan")
-            with Vertical(id="side"):
-                yield TextLine(id="map-title")
-                yield TileMap(id="map")
-        with Vertical(id="plan-sums"):
-            yield TextLine(id="totals")
-            yield TextLine(id="stays")
-            yield TextLine(id="file")
+        yield Horizontal(
+            Vertical(TextLine(id="plan-head"), ConversationList(id="plan"), id="left"),
+            Vertical(TextLine(id="map-title"), TileMap(id="map"), id="side"),
+            id="panes",
+        )
+        yield Vertical(
+            TextLine(id="totals"), TextLine(id="stays"), TextLine(id="file"), id="plan-sums"
+        )
 
     def on_mount(self) -> None:
         self.show_title(_("nothing changes until you confirm"))
@@ -206,29 +206,33 @@ class PruneScreen(PlanScreen):
             self._show_map()
 
     def _show_sums(self) -> None:
-        view, space, is_old = self.view, self.space, self.planned is None
+        view = self.view
+        space = self.space
         width = self.size.width
-        self.line("totals").update(what_goes(view, space, width, is_old=is_old))
+        told = what_goes(view, space, width, is_old=self.planned is None)
+        self.line("totals").update(told)
         self.show_line("stays", formats.fitting(f" {view.stays}", width))
         if space is not None:
-            name, no_color = one_line(self.main.store.path.name, 60), self.app.no_color
-            drawn = file_line(name, space.file, view.totals, width, no_color=no_color)
+            name = one_line(self.main.store.path.name, 60)
+            drawn = file_line(name, space.file, view.totals, width, no_color=self.app.no_color)
             self.line("file").update(drawn)
 
     def _show_map(self) -> None:
         """Draw the map, with the names read so far."""
-        view, space = self.view, self.space
+        view = self.view
+        space = self.space
         if space is None:
             return
         largest = []
         for tip, size in space.conversations[:MOST_TILES]:
-            name, conversation = tip, self.main.catalog.of_session(tip)
+            name = tip
+            conversation = self.main.catalog.of_session(tip)
             if conversation is not None:
                 name = formats.name_so_far(self.main.details.complete(conversation))
             goes = min(view.freed.get(tip, 0), size)
             largest.append(Tile(one_line(name, 100), size, goes, tip))
-        count, goes = len(space.conversations), view.totals.bytes
-        self.map.show(StoreBytes(largest, count, space.total, goes))
+        count = len(space.conversations)
+        self.map.show(StoreBytes(largest, count, space.total, view.totals.bytes))
 
     def heads_shown(self) -> None:
         title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, self.order)

@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from textual.app import ComposeResult, SuspendNotSupported
@@ -23,7 +22,7 @@ from hermes_browse.store.wording import _
 
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import RECLAIM
-from ...terminal.programs import how_it_ended, wait_for_enter
+from ...terminal.programs import how_it_ended, not_started, wait_for_enter
 from ...text import formats
 from ...widgets.card import Card, styled
 
@@ -59,7 +58,8 @@ class ReclaimCard(Card[bool]):
         self._reclaim = reclaim
 
     def content(self) -> ComposeResult:
-        reclaim, file = self._reclaim, self._reclaim.file
+        reclaim = self._reclaim
+        file = reclaim.file
         yield styled(_("Shrink the file"), "bold")
         gained = _(
             "{free} of {size} are free inside the file",
@@ -147,35 +147,22 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
     before = main.store.sizes()[0]
     try:
         with main.reads.released(), main.app.lend_terminal():
-            code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
+            print(printable(" ".join(reclaim.argv)), flush=True)
+            environment = {**os.environ, "HERMES_HOME": reclaim.home}
+            command = [reclaim.executable, *reclaim.argv[1:]]
+            code = subprocess.run(command, env=environment).returncode
+            wait_for_enter()
     except SuspendNotSupported:
         main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
-        main.failed(
-            BrowseError(
-                _(
-                    "{program} could not be started: {reason}.",
-                    program=reclaim.executable,
-                    reason=error.strerror,
-                )
-            )
-        )
+        main.failed(BrowseError(not_started(reclaim.executable, error)))
         return
-    after = main.store.sizes()[0]
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
     sizes = _(
         "size of the file: {before} before, {after} now",
-        after=formats.size(after),
+        after=formats.size(main.store.sizes()[0]),
         before=formats.size(before),
     )
     main.say(_("hermes {ended}: {told}", ended=how_it_ended(code), told=sizes) if code else sizes)
     main.listing.read()
-
-
-def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:
-    print(printable(" ".join(argv)), flush=True)
-    environment = {**os.environ, "HERMES_HOME": home}
-    code = subprocess.run([executable, *argv[1:]], env=environment, check=False).returncode
-    wait_for_enter()
-    return code

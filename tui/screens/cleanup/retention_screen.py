@@ -53,7 +53,8 @@ class ForecastRow(NamedTuple):
             when = pgettext("deadline", "now")
         sign, look = ("!", "accent") if self.days < 7 else ("·", "dim")
         if self.conversation.pinned:
-            sign, look = "★", "accent"
+            sign = "★"
+            look = "accent"
         archived = f"  {_('archived')}" if self.conversation.archived else ""
         name = one_line(formats.name_so_far(self.conversation), 300) + archived
         lead = f" {sign} {formats.fit(when, 7, right=True)}  ", look
@@ -89,13 +90,6 @@ def _rule(rules: RetentionRules, leaving: Sequence[ForecastRow]) -> str:
     return " · ".join([rule, at_next if first else _("none at its next clean-up"), protects])
 
 
-def _none(rules: RetentionRules) -> NoteRow:
-    is_known = rules.retention.auto_prune is not None or bool(rules.why_never)
-    if is_known:
-        return NoteRow(_("No conversation of this store would go."))
-    return NoteRow(_("It is unknown which conversations would go."))
-
-
 class RetentionScreen(ListScreen):
     """Conversations by the day on which Hermes deletes them."""
 
@@ -112,7 +106,8 @@ class RetentionScreen(ListScreen):
         yield ConversationList(id="forecasts")
 
     async def read_rows(self) -> None:
-        current, now = self.main.catalog, self.main.clock()
+        current = self.main.catalog
+        now = self.main.clock()
 
         def look(store: OpenStore) -> tuple[RetentionRules, list[ForecastRow]]:
             rules = store.retention(now)
@@ -124,7 +119,10 @@ class RetentionScreen(ListScreen):
         self.axis.set_class(not self.leaving, "-empty")
         self._show_axis()
         self.offer_keys(are_of_use=bool(self.leaving))
-        self.rows.show(NamedRows(self.leaving or [_none(rules)], self.main.details))
+        none = _("No conversation of this store would go.")
+        if rules.retention.auto_prune is None and not rules.why_never:
+            none = _("It is unknown which conversations would go.")
+        self.rows.show(NamedRows(self.leaving or [NoteRow(none)], self.main.details))
 
     def on_resize(self, event: Resize) -> None:
         self.call_after_refresh(self._show_axis)
@@ -135,8 +133,9 @@ class RetentionScreen(ListScreen):
             self.start("axis", self._add_up)
 
     async def _add_up(self) -> None:
-        days, most, now = [each.days for each in self.leaving], self.axis.most, self.main.clock()
-        self.axis.show(await self.call(partial(coming, days, most, now)), self._at_row)
+        days = [each.days for each in self.leaving]
+        add_up = partial(coming, days, self.axis.most, self.main.clock())
+        self.axis.show(await self.call(add_up), self._at_row)
 
     @property
     def _at_row(self) -> float | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -22,7 +23,7 @@ from hermes_browse.store.wording import _
 from ...settings.keys.screen_commands import MAP
 from ...text import formats
 from ...widgets.bindings import bindings
-from ...widgets.stacked_columns import Cell, Picture
+from ...widgets.stacked_columns import Cell, Drawing, Picture
 
 _NARROWEST = 12
 """Cells; a conversation whose tile would be narrower belongs to the others."""
@@ -46,7 +47,8 @@ class Tile(NamedTuple):
         sentence = (
             _("{name}: {size}, of which {goes} is deleted") if self.goes else _("{name}: {size}")
         )
-        size, goes = formats.size(self.bytes), formats.size(self.goes)
+        size = formats.size(self.bytes)
+        goes = formats.size(self.goes)
         words = [sentence.format(name=formats.clip(self.name, 40), size=size, goes=goes)]
         if self.tip:
             words.append(_("Space selects or keeps it · Enter reads it"))
@@ -68,19 +70,18 @@ class StoreBytes(NamedTuple):
 
 def lay_out(store: StoreBytes, width: int, height: int) -> list[Tile]:
     """Lay out as many of the largest conversations as fit, then one tile for the others."""
-    whole = Region(0, 0, width, height)
     largest = [tile for tile in store.largest if tile.bytes]
     for count in range(len(largest), -1, -1):
         tiles = largest[:count]
-        shown = sum(tile.bytes for tile in tiles)
         sizes = [tile.bytes for tile in tiles]
+        shown = sum(sizes)
         others = store.bytes - shown
         if others:
             name = _("{count:,} smaller ones", count=store.conversations - count)
             goes = store.goes - sum(tile.goes for tile in tiles)
             tiles.append(Tile(name, others, min(max(goes, 0), others)))
             sizes.append(min(others, shown) or others)
-        regions = _split(sizes, whole) if sizes else []
+        regions = _split(sizes, Region(0, 0, width, height)) if sizes else []
         if all(region.width >= _NARROWEST and region.height for region in regions):
             break
     return [tile._replace(region=region) for tile, region in zip(tiles, regions, strict=True)]
@@ -91,11 +92,13 @@ def _split(sizes: Sequence[int], region: Region) -> list[Region]:
     if len(sizes) == 1:
         return [region]
     total = sum(sizes)
-    count, half = 1, sizes[0]
+    count = 1
+    half = sizes[0]
     while count < len(sizes) - 1 and half + sizes[count] / 2 < total / 2:
         half += sizes[count]
         count += 1
-    width, height = round(region.width * half / total), round(region.height * half / total)
+    width = round(region.width * half / total)
+    height = round(region.height * half / total)
     is_wide = region.width >= 2 * region.height  # a cell is twice as high as it is wide
     if is_wide and _NARROWEST <= width <= region.width - _NARROWEST:
         first, second = region.split_vertical(width)
@@ -104,12 +107,11 @@ def _split(sizes: Sequence[int], region: Region) -> list[Region]:
     return _split(sizes[:count], first) + _split(sizes[count:], second)
 
 
-def draw(tiles: Sequence[Tile], cursor: int | None) -> list[list[Cell]]:
+def draw(tiles: Sequence[Tile], cursor: int | None) -> Drawing:
     """Draw tiles as rows of cells, top first; `cursor` is the index of a tile."""
     height = max((tile.region.bottom for tile in tiles), default=0)
-    rows: list[list[Cell]] = [[] for _ in range(height)]
-    for index in sorted(range(len(tiles)), key=lambda index: tiles[index].region.x):
-        tile = tiles[index]
+    rows: Drawing = [[] for _ in range(height)]
+    for index, tile in sorted(enumerate(tiles), key=lambda each: each[1].region.x):
         for line in range(tile.region.height):
             rows[tile.region.y + line] += _line(tile, line, is_here=index == cursor)
     return rows
@@ -140,13 +142,12 @@ class TileMap(Picture, can_focus=True):
     cursor = reactive(0)
     """Index of the tile under the cursor."""
 
+    @dataclass
     class Highlighted(Message):
         """Another tile is to be described: the cursor was moved there `by_hand`, or the tiles have
         changed under it."""
 
-        def __init__(self, *, by_hand: bool) -> None:
-            super().__init__()
-            self.by_hand = by_hand
+        by_hand: bool
 
     class Selected(Message):
         """Enter was pressed."""
@@ -154,10 +155,8 @@ class TileMap(Picture, can_focus=True):
     class Toggled(Message):
         """The tile under the cursor was clicked."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._store = StoreBytes((), 0, 0, 0)
-        self.tiles: list[Tile] = []
+    tiles: Sequence[Tile] = ()
+    _store = StoreBytes((), 0, 0, 0)
 
     @property
     def current(self) -> Tile | None:
@@ -177,7 +176,7 @@ class TileMap(Picture, can_focus=True):
         self.set_reactive(TileMap.cursor, at)
         self.redraw()
         if self.has_focus and self.current != before:
-            self._report(by_hand=False)
+            self.post_message(self.Highlighted(by_hand=False))
 
     def on_resize(self) -> None:
         self._lay_out()
@@ -185,20 +184,16 @@ class TileMap(Picture, can_focus=True):
     def watch_cursor(self) -> None:
         self.redraw()
         if self.has_focus:
-            self._report(by_hand=True)
-
-    def _report(self, *, by_hand: bool) -> None:
-        if self.current is not None:
-            self.post_message(self.Highlighted(by_hand=by_hand))
+            self.post_message(self.Highlighted(by_hand=True))
 
     def on_focus(self) -> None:
         self.redraw()
-        self._report(by_hand=True)
+        self.post_message(self.Highlighted(by_hand=True))
 
     def on_blur(self) -> None:
         self.redraw()
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         return draw(self.tiles, self.cursor if self.has_focus else None)
 
     def _tile_at(self, x: int, y: int) -> int:
@@ -214,7 +209,8 @@ class TileMap(Picture, can_focus=True):
         if self.current is None:
             return 0
         x, y, width, height = self.current.region
-        beside, below = (width if dx > 0 else dx), (height if dy > 0 else dy)
+        beside = width if dx > 0 else dx
+        below = height if dy > 0 else dy
         return self._tile_at(x + beside, y + below)
 
     def action_go(self, dx: int, dy: int) -> None:

@@ -26,7 +26,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
-from ...widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs, stack
+from ...widgets.stacked_columns import NOTHING, Cell, Drawing, Picture, place_labels, runs, stack
 
 
 class Measure(StrEnum):
@@ -117,10 +117,7 @@ def axis_of(
     shares = []
     is_estimated = False
     for conversation in catalog.conversations():
-        when = conversation.last_active
-        if when is None:
-            when = conversation.root.started_at
-        if when is None:
+        if (when := conversation.last_active) is None:
             continue
         amount = 0.0 if conversation.is_attached_subagent else 1.0
         if measure is Measure.COST:
@@ -182,7 +179,7 @@ def coming(days: Sequence[float], most: int, now: float) -> Axis:
     return make_axis(shares, Measure.CONVERSATIONS, most, max(moments, default=now) + DAY)
 
 
-def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
+def draw(axis: Axis, width: int, height: int, cut: float | None) -> Drawing:
     """Draw at most `width` columns as `height` rows of exactly `width` cells, top first.
 
     `cut` is the time before which things go, in Unix seconds; None without a rule.
@@ -201,17 +198,20 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 def labels(axis: Axis, width: int) -> str:
     """Return the line of `width` cells below the columns: years, and months where there is room
     between them."""
-    years, months = [], []
+    years = []
+    months = []
     year = month = 0
     for index, start in enumerate(axis.edges[:-1]):
         at = datetime.fromtimestamp(start)
-        place, name = index * width // len(axis.columns), _(at.strftime("%b"))[:3]
+        place = index * width // len(axis.columns)
+        name = _(at.strftime("%b"))[:3]
         if at.year != year:
             is_within = not year and at.month > 1
             years.append((place, f"{name} {at.year}" if is_within else str(at.year)))
         if at.month != month:
             months.append((place, name))
-        year, month = at.year, at.month
+        year = at.year
+        month = at.month
     return place_labels([*years[1:], *years[:1], *months], width)
 
 
@@ -231,7 +231,9 @@ class TimeAxis(Picture):
 
     def __init__(self, clock: Callable[[], float], title: str = "") -> None:
         super().__init__(id="axis")
-        self._clock, self._heading, self._can_cut = clock, title, not title
+        self._clock = clock
+        self._heading = title
+        self._can_cut = not title
         self.axis: Axis | None = None
         self.cut: float | None = None
         """The time of the line, Unix seconds."""
@@ -246,12 +248,14 @@ class TimeAxis(Picture):
 
     def show(self, axis: Axis | None, cut: float | None) -> None:
         """Show an axis of at most `most` columns, and a cutoff (Unix seconds) if there is one."""
-        self.axis, self.cut = axis, cut
+        self.axis = axis
+        self.cut = cut
         self.redraw()
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         """Draw the title, the columns, and the labels below them."""
-        width, axis = self.size.width, self.axis
+        width = self.size.width
+        axis = self.axis
         if axis is None or width < 4:
             return []
         columns = draw(axis, width - 2, self.size.height - 2, self.cut)
@@ -263,8 +267,8 @@ class TimeAxis(Picture):
         what = self._heading or _(axis.measure)
         what += _(", estimated") if axis.is_estimated else ""
         highest = max((sum(each.values()) for each in axis.columns), default=0.0)
-        peak, unit = formats.amount(highest, axis.measure), _(axis.unit)
-        title = _("{what} {unit}, up to {peak}", what=what, unit=unit, peak=peak)
+        peak = formats.amount(highest, axis.measure)
+        title = _("{what} {unit}, up to {peak}", what=what, unit=_(axis.unit), peak=peak)
         cells = [Cell(f" {title}  ", "heading")]
         for look, (sign, words) in _KINDS.items():
             if self._can_cut and any(each[look] for each in axis.columns):
@@ -282,7 +286,8 @@ class TimeAxis(Picture):
         """Return the time of the line, with its age if that fits into so many cells."""
         if self.cut is None:
             return ""
-        days, day = round((self._clock() - self.cut) / DAY), formats.day_key(self.cut)
+        days = round((self._clock() - self.cut) / DAY)
+        day = formats.day_key(self.cut)
         words = ngettext(
             "older than 1 day: before {day}",
             "older than {days:,} days: before {day}",
@@ -302,7 +307,8 @@ class TimeAxis(Picture):
         self.release_mouse()
 
     def on_mouse_move(self, event: events.MouseEvent) -> None:
-        axis, now = self.axis, self._clock()
+        axis = self.axis
+        now = self._clock()
         if self.app.mouse_captured is self and axis is not None and axis.columns:
             when = axis.time_at((event.x - 1) / max(self.size.width - 2, 1))
             self.post_message(self.Moved(max(1, round((now - when) / DAY))))

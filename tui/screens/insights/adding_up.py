@@ -72,8 +72,10 @@ class GroupedSums(NamedTuple):
     def columns(self, now: float) -> Sequence[str]:
         """Return the keys of the columns, without gaps, up to today; of clocks that were wrong by
         more than a year only those of the table."""
-        unit, day = self.question.unit, first_day(self.question.period, now)
-        early, late = key_of(0.0, unit), key_of(now + 366 * DAY, unit)
+        unit = self.question.unit
+        day = first_day(self.question.period, now)
+        early = key_of(0.0, unit)
+        late = key_of(now + 366 * DAY, unit)
         dated = sorted(each.key for each in self.by_time.rows if early <= each.key <= late)
         today = key_of(now, unit)
         first = key_of(begin_of(day), unit) if day is not None else min([today, *dated[:1]])
@@ -84,7 +86,8 @@ class AddingUp:
     """The facts read from a store, and sums of them; `screen` shows the progress of reading."""
 
     def __init__(self, screen: SubScreen) -> None:
-        self._screen, self._main = screen, screen.main
+        self._screen = screen
+        self._main = screen.main
         self._facts: dict[bool, tuple[Fingerprint, Facts]] = {}
         """Those of tools (True) and the others, and what the store was when they were read."""
         self._scan: Scan | None = None
@@ -100,7 +103,8 @@ class AddingUp:
 
     def stop(self) -> bool:
         """Stop reading and adding up; return whether the store was being read."""
-        scan, self._scan = self._scan, None
+        scan = self._scan
+        self._scan = None
         self._screen.cancel("insights")
         self._screen.cancel("scan")
         for _fingerprint, facts in self._facts.values():
@@ -112,12 +116,14 @@ class AddingUp:
         of_tools = question.by == TOOL
         if of_tools not in self._facts:
             self._facts[of_tools] = await self._read(of_tools=of_tools)
-        facts, now = self._facts[of_tools][1], self._main.clock()
+        facts = self._facts[of_tools][1]
+        now = self._main.clock()
         return await self._screen.call(lambda: _add_up(facts, question, now))
 
     async def _read(self, *, of_tools: bool) -> tuple[Fingerprint, Facts]:
         """Read the facts; for tools every call and answer is read."""
-        now, scan = self._main.clock(), Scan()
+        now = self._main.clock()
+        scan = Scan()
 
         def read(store: OpenStore) -> tuple[Fingerprint, Facts]:
             # First: whatever is written later makes the sums outdated.
@@ -145,7 +151,9 @@ class AddingUp:
 
 
 def _add_up(facts: Facts, question: Question, now: float) -> GroupedSums:
-    by, period, unit = question.by, question.period, question.unit
+    by = question.by
+    period = question.period
+    unit = question.unit
     report = make_report(facts, by, period, now)
     by_time = report if by in UNITS else make_report(facts, unit, period, now)
     split = question.stack if by in UNITS else by

@@ -24,6 +24,7 @@ from ...text import formats
 from ...widgets.stacked_columns import (
     NOTHING,
     Cell,
+    Drawing,
     Part,
     Picture,
     edges,
@@ -130,8 +131,10 @@ def make_chart(
 
     `name_of` returns the name of a conversation.
     """
-    unit, is_column = answer.question.unit, answer.is_by_time
-    keys, this_year = answer.columns(now), datetime.fromtimestamp(now).year
+    unit = answer.question.unit
+    is_column = answer.is_by_time
+    keys = answer.columns(now)
+    this_year = datetime.fromtimestamp(now).year
     parts = answer.parts
     if not is_column and answer.by not in STACKS:
         parts = {key: groups for key, groups in parts.items() if key == current}
@@ -184,7 +187,8 @@ def axis(chart: Chart, width: int) -> str:
     others if they fit."""
     labels = [bar.label for bar in chart.bars]
     places, free = edges(len(labels), width)
-    last, step = len(labels) - 1, -(-24 * len(labels) // width)
+    last = len(labels) - 1
+    step = -(-24 * len(labels) // width)
     positions = {last: width - free - cell_len(labels[last]), 0: 0}
     positions |= {index: places[index] for index in range(step, last, step)}
     wanted = []
@@ -222,10 +226,12 @@ class BarPlot(Picture):
         """Cells for the columns."""
         return max(1, self.size.width - _SCALE)
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         """Draw the title with the legend, the columns beside their scale, and the labels below
         them."""
-        chart, room, height = self._chart.within(self.room), self.room, self.size.height - 2
+        chart = self._chart.within(self.room)
+        room = self.room
+        height = self.size.height - 2
         if not chart.bars or height < 2:
             return []
         columns = [bar.parts for bar in chart.bars]
@@ -256,12 +262,12 @@ class BarPlot(Picture):
 
     def on_click(self, event: Click) -> None:
         """Choose a column, if columns are rows of the table."""
-        event.stop()
-        bars, content = self._chart.within(self.room).bars, event.get_content_offset(self)
-        if not bars or content is None or content.x < _SCALE:
+        bars = self._chart.within(self.room).bars
+        x = event.x - self.gutter.left - _SCALE
+        if not bars or x < 0:
             return
         places, _free = edges(len(bars), self.room)
-        index = bisect_right(places, content.x - _SCALE, hi=len(bars)) - 1
+        index = bisect_right(places, x, hi=len(bars)) - 1
         if key := bars[index].key:
             self.post_message(Chosen(key))
 
@@ -283,27 +289,33 @@ class WeekPlot(Picture):
     def show(self, values: Mapping[str, float], chosen: str, metric: str) -> None:
         """Show values of a metric by hour of the week (`0-14` as of `sums.key_of`), one of them
         chosen."""
-        self._values, self._chosen, self._metric = values, chosen, metric
+        self._values = values
+        self._chosen = chosen
+        self._metric = metric
         self.redraw()
 
     @property
     def _step(self) -> int:
         return max(1, (self.size.width - _DAY) // 24)
 
-    def draw_rows(self) -> list[list[Cell]]:
+    def draw_rows(self) -> Drawing:
         bounds = quantiles(self._values.values())
         shades = _SHADES[len(_SHADES) - len(bounds) :]  # the maximum always has the densest
-        room, wide = 3 * self._step, max(1, self._step - 1)
+        room = 3 * self._step
+        wide = max(1, self._step - 1)
         hours = "".join(f"{hour:02}".ljust(room)[:room] for hour in range(0, 24, 3))
         rows = [[_MARGIN, Cell(hours, "dim")]]
         for day in range(7):
             row = [Cell(f" {set_cell_size(weekday(day), _DAY - 2)} ", "dim")]
             for hour in range(24):
                 key = f"{day}-{hour:02}"
-                value, is_chosen = self._values.get(key, 0.0), key == self._chosen
-                text, look = _UNUSED.ljust(wide), "dim"
+                value = self._values.get(key, 0.0)
+                is_chosen = key == self._chosen
+                text = _UNUSED.ljust(wide)
+                look = "dim"
                 if value > 0:
-                    text, look = shades[bisect_left(bounds, value)] * wide, "used"
+                    text = shades[bisect_left(bounds, value)] * wide
+                    look = "used"
                 cells = [
                     Cell(text, "mark" if is_chosen else look),
                     Cell("◂", "accent") if is_chosen else NOTHING,
@@ -321,10 +333,7 @@ class WeekPlot(Picture):
 
     def on_click(self, event: Click) -> None:
         """Choose an hour."""
-        event.stop()
-        content = event.get_content_offset(self)
-        if content is None:
-            return
-        hour, day = (content.x - _DAY) // self._step, content.y - 1
+        hour = (event.x - self.gutter.left - _DAY) // self._step
+        day = event.y - 1
         if 0 <= hour < 24 and 0 <= day < 7:
             self.post_message(Chosen(f"{day}-{hour:02}"))

@@ -12,6 +12,7 @@ from textual.reactive import var
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.sums import NATURAL_UNITS, PERIODS, UNITS
+from hermes_browse.store.sessions.catalog import rank
 from hermes_browse.store.wording import N_, _
 
 from ...browser.list.conversation_list import ConversationList
@@ -26,7 +27,7 @@ from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
 from .chart import STACKS, BarPlot, Chosen, WeekPlot, make_chart
-from .sums_table import GroupRow, group_rows, newest_first
+from .sums_table import GroupRow, group_rows
 from .words import (
     HOW_COUNTED,
     METRICS,
@@ -52,8 +53,7 @@ class InsightsScreen(SubScreen):
 
     ENTER = N_("Show the conversations behind a line, or read one")
     TITLE = N_("insights")
-    EXAMPLES_TITLE = N_("What is counted")
-    EXAMPLES = HOW_COUNTED
+    EXAMPLES = (N_("What is counted"), HOW_COUNTED)
     KEYS = INSIGHTS
 
     question = var(_FIRST, init=False, always_update=True)
@@ -75,11 +75,13 @@ class InsightsScreen(SubScreen):
         yield ToggleLine(INSIGHTS, id="tabs")
         yield TextLine(id="sums")
         yield TextLine(id="costs")
-        with Vertical(id="panes"):
-            yield BarPlot(id="bars")
-            yield WeekPlot(id="week")
-            yield TextLine(id="headings")
-            yield ConversationList(id="groups")
+        yield Vertical(
+            BarPlot(id="bars"),
+            WeekPlot(id="week"),
+            TextLine(id="headings"),
+            ConversationList(id="groups"),
+            id="panes",
+        )
 
     def on_mount(self) -> None:
         self.rows.columns = self.main.listing.columns
@@ -163,8 +165,8 @@ class InsightsScreen(SubScreen):
             self._show_table()
 
     def heads_shown(self) -> None:
-        width, rows = self.rows.scrollable_content_region.width, self.rows.source
-        row = rows.row(0) if len(rows) else None
+        width = self.rows.scrollable_content_region.width
+        row = self.rows.source.row(0)
         text = row.table.headings(width) if isinstance(row, GroupRow) else ""
         if self.behind is not None:
             head = self.rows.columns.head(width, is_sorted=False)
@@ -181,7 +183,9 @@ class InsightsScreen(SubScreen):
         if row is None or self.grouped is None:
             self._show_table()
             return
-        catalog, roots = self.grouped.catalog, newest_first(self.grouped.catalog, row.group)
+        catalog = self.grouped.catalog
+        conversations = map(catalog.conversation, row.group.conversations)
+        roots = [each.root_id for each in sorted(conversations, key=rank, reverse=True)]
         rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
         # Where a job was opened, the cursor stays on it.
         self.rows.show(rows, top=not isinstance(self.rows.source, CatalogRows))
@@ -197,11 +201,15 @@ class InsightsScreen(SubScreen):
         self.call_after_refresh(self.heads_shown)
 
     def _show_plot(self) -> None:
-        grouped, row, metric = self.grouped, self._row, self.metric
+        grouped = self.grouped
+        row = self._row
+        metric = self.metric
         if grouped is None:
             return
-        bars, week = self.query_one(BarPlot), self.query_one(WeekPlot)
-        current, is_week = row.group.key if row is not None else "", grouped.by == "hour"
+        bars = self.query_one(BarPlot)
+        week = self.query_one(WeekPlot)
+        current = row.group.key if row is not None else ""
+        is_week = grouped.by == "hour"
         bars.display = not is_week and self.size.height >= _CHART_LINES
         week.display = is_week and self.size.height >= _WEEK_LINES
         if is_week:
@@ -212,7 +220,6 @@ class InsightsScreen(SubScreen):
 
     @on(Chosen)
     def chosen(self, event: Chosen) -> None:
-        event.stop()
         if self.behind is None:
             self._go_to(event.key)
 

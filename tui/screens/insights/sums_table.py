@@ -8,7 +8,6 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.insights.sums import PERIODS, UNITS, Group, bucket_from
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -149,7 +148,8 @@ def group_rows(
 
     `name_of` returns the name of a conversation.
     """
-    by, groups = answer.by, list(answer.report.rows)
+    by = answer.by
+    groups = list(answer.report.rows)
     if not groups:
         if answer.question.period == PERIODS[-1]:
             return [NoteRow(_("There is nothing to add up."))]
@@ -179,10 +179,3 @@ def group_rows(
         )
         rows.append(NoteRow(words))
     return rows
-
-
-def newest_first(catalog: Catalog, group: Group) -> list[str]:
-    """Return the roots of the conversations of a group, by their last activity."""
-    conversations = map(catalog.conversation, group.conversations)
-    ordered = sorted(conversations, key=lambda each: (each.last_active or 0.0, each.id))
-    return [conversation.root_id for conversation in reversed(ordered)]

@@ -67,15 +67,9 @@ def by_name(by: str) -> str:
 
 
 def value_of(group: Group, metric: str) -> float:
-    values = {
-        "tokens": group.tokens.total,
-        "cost": group.cost_usd,
-        "messages": group.messages,
-        "sessions": group.sessions,
-        "calls": group.calls,
-        "failed": group.failed,
-    }
-    return float(values[metric])
+    if metric == "tokens":
+        return group.tokens.total
+    return float(group.cost_usd if metric == "cost" else getattr(group, metric))
 
 
 def cost(group: Group) -> str:
@@ -112,8 +106,7 @@ def label(by: str, key: str) -> str:
             return _("{first} to {last}", first=_short_day(bucket), last=last)
         if by == "day":
             return _short_day(bucket)
-        month = _(formats.MONTHS[bucket.month - 1])
-        return _("{month} {year}", month=month, year=bucket.year)
+        return _("{month} {year}", month=_(formats.MONTHS[bucket.month - 1]), year=bucket.year)
     return one_line(key, 200)
 
 
@@ -131,7 +124,8 @@ def tick(by: str, key: str, this_year: int) -> str:
 def tokens_line(group: Group, width: int) -> str:
     """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by
     kind; conversations, messages and tokens if not all fit."""
-    tokens, many = group.tokens, len(group.conversations)
+    tokens = group.tokens
+    many = len(group.conversations)
     total = formats.number(tokens.total)
     kinds = _(
         "{fresh} input, {cached} cached, {out} output",
@@ -139,15 +133,14 @@ def tokens_line(group: Group, width: int) -> str:
         cached=formats.number(tokens.cache_read + tokens.cache_write),
         out=formats.number(tokens.output),
     )
-    reasoning = formats.number(tokens.reasoning) if tokens.reasoning else ""
-    every = kinds + (_(" ({count} reasoning)", count=reasoning) if reasoning else "")
+    reasoning = _(" ({count} reasoning)", count=formats.number(tokens.reasoning))
+    every = kinds + (reasoning if tokens.reasoning else "")
     used = _("{count} tokens: {kinds}", count=total, kinds=every)
     begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions)
-    messages = formats.counted(group.messages, "message")
     whole = formats.joined(
         formats.counted(many, "conversation"),
         begun,
-        messages,
+        formats.counted(group.messages, "message"),
         used if tokens.total else _("no tokens recorded"),
     )
     if cell_len(whole) <= width:
@@ -254,12 +247,14 @@ def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
     bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
-            before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
+            before = bucket + timedelta(days=7)
+            after = bucket - timedelta(days=1)
             return GroupSearch(f"after:{after} before:{before}", no_messages)
         return GroupSearch(f"on:{key}", no_messages)
     if by not in _FILTERS or '"' in key or not key.strip():
         return GroupSearch("", _("the search cannot ask for this name"))
-    name, notes = f'"{key}"' if any(map(str.isspace, key)) else key, []
+    name = f'"{key}"' if any(map(str.isspace, key)) else key
+    notes = []
     query = f"{_FILTERS[by]}:{name}"
     if by == "model":
         notes.append(_("models helpers used are left out"))
