@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,8 +59,24 @@ if TYPE_CHECKING:
     from .trash import session_files as session_files
     from .trash import shelf as shelf
 
-_FOLDERS = {path.stem: path.parent.name for path in Path(__file__).parent.glob("*/*.py")}
-"""The folder of each module of the package: no two have the same name."""
+_FOLDERS = {
+    "changes": ("blame", "changes", "run"),
+    "cleanup": ("bulk", "plan", "retention", "sizes"),
+    "compression": ("compactions", "losses", "model_context"),
+    "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
+    "export": ("files", "jsonl", "redact", "source"),
+    "hermes": ("health", "resume_command"),
+    "hosts": ("link", "remote", "ssh"),
+    "insights": ("facts", "sums"),
+    "messages": ("decode", "details", "preview", "transcript"),
+    "notes": ("notes_file", "tagging"),
+    "places": ("old_transcripts",),
+    "search": ("coverage", "found", "query", "scope", "suggestions"),
+    "sessions": ("catalog", "first_page", "lineage", "list_page", "session_rows"),
+    "since": ("cron_runs", "since"),
+    "trash": ("session_files", "shelf"),
+}
+"""The folder of each module."""
 
 
 class Later:
@@ -85,6 +100,7 @@ class Later:
 
 
 def __getattr__(name: str) -> Later:
-    if name not in _FOLDERS:
-        raise AttributeError(name)
-    return Later(f"{_FOLDERS[name]}.{name}")
+    for folder, modules in _FOLDERS.items():
+        if name in modules:
+            return Later(f"{folder}.{name}")
+    raise AttributeError(name)
