@@ -240,13 +240,6 @@ def test_few_modules_are_imported_in_functions():
     assert len(inside) <= IN_FUNCTIONS
 
 
-def test_no_module_of_a_folder_of_the_store_has_the_name_of_another():
-    """`store/later.py` finds them by their names."""
-    below = [path for path in trees_of("store") if path.parent.name != "store"]
-    names = Counter(path.stem for path in below if path.stem != "__init__")
-    assert [name for name, count in names.items() if count > 1] == []
-
-
 def test_no_class_has_the_name_of_another():
     """A name that is searched for leads to one place; `Found` was six things in 0.1.0."""
     names = Counter(
