@@ -3,7 +3,9 @@ are."""
 
 from __future__ import annotations
 
+import re
 import time
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -112,26 +114,50 @@ def _titles(search: Search) -> list[Conversation]:
 def titled(catalog: Catalog, query: Query) -> list[str]:
     """Return the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first."""
-    names = catalog.kept(_names_of)
-    found: dict[str, str] = {}
+    names = catalog.kept(_Names)
+    found: set[int] = set()
     for group in query.groups:
-        left = names
-        for term in group:
-            word = fold_composed(term.text)
-            left = {root: name for root, name in left.items() if word in name}
-        found |= left
+        found |= set.intersection(*(names.having(fold_composed(each.text)) for each in group))
+    indexes = sorted(found)
     for term in query.excluded:
-        found = {root: name for root, name in found.items() if not term.first(name)}
-    return [root for root in names if root in found]
+        indexes = [index for index in indexes if not term.first(names.name(index))]
+    return [names.roots[index] for index in indexes]
 
 
-def _names_of(catalog: Catalog) -> dict[str, str]:
-    """Return the folded titles and ids of all conversations by root id, the newest first."""
-    names = {}
-    for each in catalog.select(View.ALL):
-        name = " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
-        names[each.root_id] = fold_composed(name)
-    return names
+_END = "\0"
+"""Ends a name."""
+
+
+class _Names:
+    """The folded titles and ids of all conversations, the newest first.
+
+    They are looked through as one text: a test of each takes longer than the search for hits where
+    there are many.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.roots = catalog.listed(View.ALL)
+        self._text = "".join(map(_name_of, catalog.select(View.ALL)))
+        self._ends = [end.end() for end in re.finditer(_END, self._text)]
+
+    def name(self, index: int) -> str:
+        """Return the name of a conversation."""
+        return self._text[self._ends[index - 1] if index else 0 : self._ends[index]]
+
+    def having(self, word: str) -> set[int]:
+        """Return the indexes of the names with a folded word in them."""
+        found: set[int] = set()
+        at = self._text.find(word)
+        while at >= 0:
+            index = bisect(self._ends, at)
+            found.add(index)
+            at = self._text.find(word, self._ends[index])
+        return found
+
+
+def _name_of(conversation: Conversation) -> str:
+    names = " ".join(f"{part.title or ''} {part.id}" for part in conversation.segments)
+    return fold_composed(names.replace(_END, " ")) + _END
 
 
 def conversations_of(

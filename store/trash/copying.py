@@ -300,10 +300,10 @@ class _Copy:
         }  # fmt: skip
         sessions = [(session, each.id) for each in saved for session in each.sessions]
         tables: dict[str, Iterable[Row]] = {
-            "bundle (key, value)": said.items(),
-            "bundle_conversations (id, title)": [each[:2] for each in saved],
-            "bundle_sessions (id, conversation)": sessions,
-            f"{IN_BUNDLE} (session, tag)": tags,
+            "bundle(key,value)": said.items(),
+            "bundle_conversations(id,title)": [each[:2] for each in saved],
+            "bundle_sessions(id,conversation)": sessions,
+            f"{IN_BUNDLE}(session,tag)": tags,
         }
         for table, rows in tables.items():
             self.query(f"CREATE TABLE bundle.{table}")

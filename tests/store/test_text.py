@@ -203,11 +203,11 @@ def test_model_config_of_any_kind():
 
 @pytest.mark.parametrize("depth", [*range(880, 1000, 1), 100_000])
 def test_json_as_deep_as_the_stack(depth):
-    """JSON that can just be read may be too deep to be written again: it is then shown as it
-    stands."""
+    """JSON that is too deep to be read is shown as it stands; a list among the parts, which Hermes
+    never writes, has no text."""
     nested = "[" * depth + "]" * depth
     text, parts = decode_content(f"{SENTINEL}[{nested}]")
-    assert (text == f"{SENTINEL}[{nested}]" and not parts) or (text == nested and len(parts) == 1)
+    assert (text, len(parts)) in ((f"{SENTINEL}[{nested}]", 0), ("[unknown]", 1))
     calls = decode_tool_calls(f'[{{"name": "t", "arguments": {nested}}}]')
     assert not calls or json.loads(calls[0].arguments) is not None
 

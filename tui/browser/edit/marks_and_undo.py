@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.edit.delete import Deleted
+from hermes_browse.store.edit.restore import describe_restored
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.progress import EVERY, Stage
 from hermes_browse.store.sessions.models import Conversation
@@ -217,7 +218,7 @@ def restore_deleted(context: Context, deleted: Deleted) -> Undone:
     bundle = deleted.bundle
     restored = context.connect().restore(bundle.name, tell=tell)
     conversations = len(set(bundle.conversations).intersection(restored.sessions))
-    words = restored.sentence
+    words = describe_restored([restored])
     if not restored.present.issuperset(restored.sessions):  # else another program was first
         words = _(
             "restored {conversations}: {sessions}, {messages}",
