@@ -150,10 +150,11 @@ class BrowseApp(Application):
 
     def _refresh_ages(self) -> None:
         """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
-        for rows in self.screen.query(ConversationList):
-            rows.refresh_rows()
-        if isinstance(self.screen, MainScreen):
-            self.screen.describe_row()
+        for screen in self.screen_stack[-1:]:  # none is left while the browser ends
+            for rows in screen.query(ConversationList):
+                rows.refresh_rows()
+            if isinstance(screen, MainScreen):
+                screen.describe_row()
 
     def new_memory(self) -> LastState:
         """Return what the next start begins with.

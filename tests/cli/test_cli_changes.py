@@ -19,6 +19,7 @@ def store(tmp_path, disk):
     return ["--db", str(store_of(play("0.19.0"), tmp_path / "state.db", str(disk)))]
 
 
+@pytest.mark.slow
 def test_git_applies_what_is_printed_and_what_is_written(store, tmp_path, disk):
     """As it stands, with files whose diff is not known whole as comments."""
     recorded = play("0.19.0")

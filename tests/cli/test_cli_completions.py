@@ -69,6 +69,7 @@ def test_a_shell_completes(ask, shell, words, wanted):
     assert ask(shell, words) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_names_of_hosts(ask, shell):
     """Those that are configured when the key is pressed."""
@@ -80,6 +81,7 @@ def test_names_of_hosts(ask, shell):
     assert ask(shell, ["hosts", "n"]) == ask(shell, ["rename", "check", "n"]) == set()
 
 
+@pytest.mark.slow
 def test_a_value_behind_an_equals_sign(ask):
     """In bash too, which parts words there."""
     assert ask("bash", ["list", "--view=ar"]) == {"archived"}

@@ -60,6 +60,7 @@ def test_views_share_out_the_conversations(which):
     assert views["all"]["hidden"] == {"automation": 0, "archived": 0, "other": 0}
 
 
+@pytest.mark.slow
 def test_show_and_lineage_of_every_conversation(which):
     """Each is shown in reading order, as long as the list says; its family tells the same story."""
     for one in everything():

@@ -30,6 +30,7 @@ def test_the_document(form):
     assert Path(file["path"]).stat().st_size == file["bytes"] > 1000
 
 
+@pytest.mark.slow
 def test_standard_output():
     """The document alone, the same as in a file; what is said goes to standard error."""
     for form in ("markdown", "jsonl", "html"):

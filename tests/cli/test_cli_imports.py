@@ -33,6 +33,7 @@ def do_without(packages, lines):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ["", "--json"], ids=["people", "json"])
 def test_no_command_imports_textual(tmp_path, options):
     """Nor Rich, when its output goes into a pipe."""
@@ -54,6 +55,7 @@ def test_no_command_imports_textual(tmp_path, options):
     do_without(_SLOW, [f"--home {tmp_path} {each} {options}" for each in commands])
 
 
+@pytest.mark.slow
 def test_help_and_the_demo_neither():
     """Help and the sample store are plain Python."""
     do_without(_SLOW, ["--demo list", "--demo list --json", "list --help", "--help"])

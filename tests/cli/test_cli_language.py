@@ -75,6 +75,7 @@ def test_every_help_is_in_it():
     assert [text for text in said if not text.startswith(_MARK)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("foreign")
 def test_usage_is_indented_by_cells(monkeypatch):
     """As wide as its label, with wide letters too."""

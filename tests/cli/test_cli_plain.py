@@ -73,6 +73,7 @@ def test_resuming_asks_where_something_speaks_against_it(store, tmp_path, monkey
     assert plan.argv == ("hermes", "-p", "default", "--resume=s01")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(tmp_path, encoding):
     """On every fixture: no escape and no control character, whatever is stored."""

@@ -10,6 +10,7 @@ from contract import holds
 from paths import HERMES
 
 
+@pytest.mark.slow
 def test_hermes_counts_the_same(tmp_path):
     """What the real `hermes sessions stats` prints is among our sums; it leaves out what is
     archived."""

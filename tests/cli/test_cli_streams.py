@@ -18,6 +18,7 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 """A locale without UTF-8 and Python's own remedies turned off."""
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_in_the_middle(tmp_path):
     """A document larger than any pipe, of which one byte is read."""
     builder = StoreBuilder(tmp_path / "state.db")
@@ -104,6 +105,7 @@ def test_ctrl_c(tmp_path):
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_json_on_a_terminal_is_json_too(tmp_path):
     """Indented for people, the same document."""
     copy_store("state-v22", tmp_path)

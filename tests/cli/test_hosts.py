@@ -46,6 +46,7 @@ def test_hosts_are_asked_all_at_once(machines):
     )
 
 
+@pytest.mark.slow
 def test_hosts_for_people(machines):
     """A table, and why one did not answer."""
     configure(machines, "empty", "down")
@@ -148,6 +149,7 @@ def test_a_check_of_a_host_where_nothing_is_missing(machines, monkeypatch):
     assert ended.code == 0 and "Nothing is missing" in ended.out and ended.err == ""
 
 
+@pytest.mark.slow
 def test_a_command_runs_there(machines):
     """Its document says where it is from, and noise ahead of it is left out."""
     configure(machines, "nas")
@@ -207,6 +209,7 @@ def test_words_arrive_as_they_are(machines):
     assert ended.code == 0 and ended.document["query"] == " ".join(AWKWARD)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1)
 )
@@ -217,6 +220,7 @@ def test_a_shell_reads_what_was_quoted(words):
     assert ended.stdout.decode().split("\0") == ["--home", "it's\na $HOME", *words, ""]
 
 
+@pytest.mark.slow
 def test_a_change_there(machines):
     """Told as it is told there, and read again by a command of its own."""
     configure(machines, "nas")

@@ -15,6 +15,7 @@ from hermes_browse.store.hosts.host import Host, HostError
 from hermes_browse.store.hosts.ssh import run_once
 
 
+@pytest.mark.slow
 def test_everything_as_one_list(machines, tmp_path):
     """This machine and the hosts; sorted as one, limits after that, and who did not answer."""
     store = str(copy_store("state-v22", tmp_path))
@@ -56,6 +57,7 @@ def test_all_profiles_and_all_hosts(machines):
     assert both["broken"] == [] and both["hosts"][0]["answered"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "here, hosts, code, silent",
     [
@@ -88,6 +90,7 @@ def test_how_it_ends(machines, tmp_path, here, hosts, code, silent):
     assert ("down: it cannot be reached" in ended.err) is ("down" in hosts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mistake", "said"),
     [('[[hosts]]\nname = "na s"\nssh = "nas"\n', "the host “na s”"), ("[keys\n", "ignored until")],
@@ -112,6 +115,7 @@ def test_nobody_answers(machines, tmp_path):
     assert ended.code == 6 and "down" in ended.err and "since" not in ended.err
 
 
+@pytest.mark.slow
 def test_one_search_over_everything(machines, tmp_path):
     """Newest first; incomplete as long as one did not answer. A machine without a store of its own
     is no failure."""
@@ -131,6 +135,7 @@ def test_one_search_over_everything(machines, tmp_path):
     assert "(here)" in people.out
 
 
+@pytest.mark.slow
 def test_sums_over_everything(machines, tmp_path):
     """By key."""
     store = str(copy_store("state-v22", tmp_path))
@@ -147,6 +152,7 @@ def test_sums_over_everything(machines, tmp_path):
     assert "1 of 1 hosts answered" in call("stats --all-hosts --db", store).err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["no JSON", '{"conversations": [{"id": 3}]}', "[" * 100_000])
 def test_an_answer_that_is_none(machines, answer):
     """Is named as such, and takes nothing else with it."""

@@ -83,9 +83,8 @@ class BrowserDriver(LinuxDriver):
     def write(self, data: str) -> None:
         handover = self._handover
         if handover.is_painted and _ENTER_ALTERNATE_SCREEN in data:
-            handover.is_painted = (
-                False  # later ones follow the use of the terminal by another program
-            )
+            # Later ones follow the use of the terminal by another program.
+            handover.is_painted = False
             data = data.replace(_ENTER_ALTERNATE_SCREEN, "")
         super().write(data)
 

@@ -113,7 +113,8 @@ def how_it_ended(code: int) -> str:
     """Return how a program ended that reports no success, to stand behind its name."""
     if code >= 0:
         return _("ended with {code}", code=code)
-    return _("was stopped by {signal}", signal=signal.Signals(-code).name)
+    names = {each.value: each.name for each in signal.Signals}
+    return _("was stopped by {signal}", signal=names.get(-code, -code))
 
 
 def wait_for_enter() -> None:

@@ -13,6 +13,7 @@ from hermes_browse.store.connection.connect import Store
 NAMES = ('it\'s "x".py', "日本.txt", "-x", "..", "a b.c", "%_.py", ".env", "auth.py")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "which", ["sample", "hostile", *sorted(path.name for path in DATA.glob("state-v*.db"))]
 )

@@ -223,6 +223,7 @@ def histories(draw):
     return calls, left if texts_of(left) == texts_of(lines) else lines
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(1000))
 @given(histories())
 def test_no_line_is_attributed_falsely(history):

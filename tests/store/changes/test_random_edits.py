@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import file_calls
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,6 +75,7 @@ def scripts(draw):
     return first, text, calls
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(scripts())
 def test_git_gets_the_last_text_from_the_first(script):

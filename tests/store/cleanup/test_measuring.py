@@ -38,6 +38,7 @@ def test_what_goes_is_known_before_its_bytes(tmp_path):
     assert quick.spared == whole.spared and set(quick.reparented) == set(whole.reparented)
 
 
+@pytest.mark.slow
 def test_pieces_make_the_whole(tmp_path):
     """Longest idle first; no piece changes what the pieces before it said; the next plan has all of
     it at once."""

@@ -260,6 +260,7 @@ def test_a_message_of_another_conversation_is_not_found(tmp_path):
         _contexts(path).at(10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(NAMES[::2], NAMES))
 def test_what_is_forgotten_stands_in_nothing_that_was_sent(name, tmp_path):
     """Each message is sent, or is repeated by one that is, or counts as forgotten; never two of

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from builders import T0, make_store, tool_call
 from compressed import END, SUMMARY
 
@@ -113,6 +114,7 @@ def test_no_more_than_can_be_read(tmp_path):
     assert len(losses.terms) == 500 and not losses.is_complete
 
 
+@pytest.mark.slow
 def test_texts_without_an_end_come_to_one(tmp_path):
     hostile = [
         "a",

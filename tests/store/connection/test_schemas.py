@@ -110,6 +110,7 @@ def layout(path, name, without, changes=()):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_but(list(FIXTURES)[-1:], FIXTURES))
 @settings(max_examples=examples(15))
 @given(data=st.data())

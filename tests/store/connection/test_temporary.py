@@ -98,6 +98,7 @@ def browse(*arguments):
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", slow_but(SIGNALS[:1], SIGNALS), ids=str)
 def test_an_export_that_is_stopped_leaves_nothing(tmp_path, number):
     rows = [{"session_id": "s", "content": "word " * 2000}] * 1000
@@ -111,6 +112,7 @@ def test_an_export_that_is_stopped_leaves_nothing(tmp_path, number):
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", slow_but(SIGNALS[:1], SIGNALS), ids=str)
 def test_a_command_that_is_stopped_leaves_nothing(temporary, number):
     """At random moments after something is in the folder of the sample store."""

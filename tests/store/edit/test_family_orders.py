@@ -120,6 +120,7 @@ def families(draw):
     return sessions
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     families(),

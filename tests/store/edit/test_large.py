@@ -24,6 +24,7 @@ def path(tmp_path):
     return make_store(tmp_path / "state.db", "31", [aged("big", 100), aged("other", 3)], messages)
 
 
+@pytest.mark.slow
 def test_a_plan_is_stopped_within_a_conversation(path):
     """It is left as it was, which is no failure; the steps tell how far it was."""
     before, stopped, steps = dump(path), [], []

@@ -95,6 +95,7 @@ def test_summaries_and_names_of_tools(tmp_path):
     assert [row.get("_compressed_summary") for row in line["messages"]] == [None, True]
 
 
+@pytest.mark.slow
 def test_what_was_taken_back_stays_so_when_hermes_imports_it(tmp_path, hermes_home):
     """0.19 makes each row it imports a live one: the default holds none that was not, everything
     does."""
@@ -142,6 +143,7 @@ ASSISTANT_ONLY = {
 """Kept on assistant rows alone."""
 
 
+@pytest.mark.slow
 def test_hermes_imports_what_we_export(tmp_path, hermes_home):
     """Into a fresh store of the real Hermes: every session and message comes back, column for
     column."""

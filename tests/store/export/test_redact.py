@@ -295,6 +295,7 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=4))
 def test_hostile_text_of_any_making(parts):

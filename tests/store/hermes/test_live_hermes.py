@@ -172,6 +172,7 @@ def same_sessions(db, catalog, reader, ids):
             assert ours == (theirs or db.resolve_session_by_title(text)), text
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(20))
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 30)), min_size=5, max_size=25))
 def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps):

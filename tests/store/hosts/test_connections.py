@@ -82,6 +82,7 @@ def test_an_error_that_is_told_often_does_not_grow(links):
 # Processes
 
 
+@pytest.mark.slow
 def test_the_users_own_configuration_does_not_keep_ssh_alive(links, server):
     """Nor does it lend anything to the host: sharing, persistence, forwarding and commands of
     theirs are not for us."""
@@ -166,6 +167,7 @@ for each in threads:
 """
 
 
+@pytest.mark.slow
 def test_first_answers_of_many_hosts_at_once(tmp_path):
     """Threads that look at a type for the first time together could crash the process."""
     path = copy_store("state-v31", tmp_path)

@@ -115,6 +115,7 @@ def test_a_machine_that_falls_silent(links, server, monkeypatch):
     assert one.open(0.0) and asked(one)
 
 
+@pytest.mark.slow
 def test_progress_without_end(links, server):
     """It is no answer: a read is given up at its time limit, and a command has no progress."""
     said = """while printf '{"id": 1, "tell": 0.5}\n{"id": 2, "tell": 0.5}\n'; do :; done #"""

@@ -73,6 +73,7 @@ def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monk
     assert session in session_ids(hermes_home / "state.db")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", ["archive", "delete"])
 def test_the_connection_is_lost_after_a_change(links, server, hermes_home, call):
     """Nobody can say what was done, and that is what is said, of a delete if the machine is gone; but

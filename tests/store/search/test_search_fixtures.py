@@ -40,6 +40,7 @@ def _ids(entries):
     return {int(entry["id"]) if isinstance(entry, dict) else int(entry) for entry in entries}
 
 
+@pytest.mark.slow
 def test_nothing_hermes_finds_is_missing(version, store):
     answers = json.loads((DATA / f"expected-v{version}.json").read_text())["search"]
     assert len(answers) > 50

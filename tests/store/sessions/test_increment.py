@@ -79,6 +79,7 @@ FIELDS = {
 sessions = st.builds(Session, **{name: st.sampled_from(FIELDS[name]) for name in FIELDS})
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(st.lists(sessions, max_size=8))
 def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows):
@@ -193,6 +194,7 @@ STEPS = {
 _STEP = st.tuples(st.sampled_from([*STEPS]), st.integers(0, 11), st.integers(0, 11))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(st.lists(st.lists(_STEP, min_size=1, max_size=3), max_size=6))
 def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(steps):
@@ -224,6 +226,7 @@ def _act(connection, kind, name, which):
     return {"add": set(), "restore": gone}.get(kind, {one})
 
 
+@pytest.mark.slow
 def test_an_increment_reads_no_more_of_a_larger_store(tmp_path):
     counts = []
     for sessions_of in (300, 1500):

@@ -1,5 +1,6 @@
 """A session in memory: every field of its row, equal texts held once."""
 
+import pytest
 from builders import T0, big_store, make_store
 
 from hermes_browse.store.connection import reader as module
@@ -56,6 +57,7 @@ def test_every_column_comes_out_as_it_went_in(tmp_path):
     assert (found["bare"].cost_usd, found["free"].cost_usd) == (None, 0.0)
 
 
+@pytest.mark.slow
 def test_what_sessions_have_in_common_is_held_once(tmp_path):
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
         known = read_catalog(reader, T0)

@@ -166,6 +166,7 @@ def history(tmp_path):
     return History(tmp_path / "state.db")
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(operations=_OPERATIONS)
 def test_each_message_once(operations, tmp_path_factory):

@@ -280,6 +280,7 @@ async def test_a_newer_search_drops_the_answers_to_older_ones(app, vps, nas):
         assert names(browser) == there
 
 
+@pytest.mark.slow
 async def test_what_is_about_one_store_says_how_to_get_there(app):
     """Nothing is changed from here."""
     async with everything(app) as browser:

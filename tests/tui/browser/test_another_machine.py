@@ -76,6 +76,7 @@ async def test_changes_and_the_run_are_read_there(browser, machine):
     assert "1 turn" in browser.text("#facts") and "parts" in browser.text("#axis")
 
 
+@pytest.mark.slow
 async def test_archive_rename_delete_and_their_undo_happen_there(browser, machine):
     before = _conversations(machine)
     await _go(browser, machine)

@@ -36,6 +36,7 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store):
         assert isinstance(row, SparedRow) and row.conversation.preview
 
 
+@pytest.mark.slow
 async def test_help_goes_where_lists_go(tmp_path):
     """End, Home, g, G, Ctrl+D and Ctrl+U move in it."""
     async with on_demo(tmp_path, (80, 24)) as browser:

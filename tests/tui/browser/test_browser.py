@@ -123,6 +123,7 @@ async def test_a_risky_resume_wants_another_key(hermes_home, monkeypatch):
     assert app.return_value is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", slow_but([(60, 15)], [(120, 36), (80, 24), (60, 15)]))
 async def test_the_sample_store_shows_the_card_and_resumes_nothing(size, tmp_path):
     """It says why, and what R would run; the keys below are in sight however much the card has

@@ -137,6 +137,7 @@ async def test_tool_outputs_are_taken_one_after_the_other(browser):
     )
 
 
+@pytest.mark.slow
 @posix_only
 async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, monkeypatch):
     """0600 while it is there, harmless to the terminal, and the browser goes on."""
@@ -205,6 +206,7 @@ def test_raw_takes_salvaged_bytes(tmp_path):
         assert text is not None and json.loads(text)["content"] == {"bytes": 2, "hex": "ff00"}
 
 
+@pytest.mark.slow
 async def test_the_raw_row_needs_no_text_that_is_read(browser, monkeypatch):
     """Beside a busy writer a message is on its way when the key comes: its number is known."""
     await browser.press("tab", "K")

@@ -279,6 +279,7 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, monke
         assert node.node.session.id in {each.id for each in model.conversation.segments}
 
 
+@pytest.mark.slow
 async def test_the_status_line_ages_with_the_row(browser):
     """It told of 2 hours under a row of 3, until the cursor moved."""
     await browser.press("down")

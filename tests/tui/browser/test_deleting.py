@@ -30,6 +30,7 @@ async def test_the_question_is_seen_in_a_small_terminal(tmp_path):
         assert doomed.contains_region(left_out.region), "what is not named is counted in sight"
 
 
+@pytest.mark.slow
 async def test_delete_several_asks_for_their_number(path, monkeypatch):
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
     monkeypatch.setattr(deleting, "_FEW_CONVERSATIONS", 0)
@@ -103,6 +104,7 @@ async def test_undo_pressed_twice_at_once(path):
             assert not len(browser.screen.edits.journal)
 
 
+@pytest.mark.slow
 async def test_a_busy_store_says_so_and_the_undo_stays(path, monkeypatch):
     """Nothing was changed, and it can be tried again."""
     async with on_store(path, NOW) as browser:

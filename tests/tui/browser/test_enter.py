@@ -6,6 +6,7 @@ from browsing import HeldAnswers, on_demo, rows_of
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, MoreRow
 
 
+@pytest.mark.slow
 async def test_enter_in_the_box_reads_the_first_result(tmp_path, monkeypatch):
     """Also if it is pressed before the result is there; a title as well as a hit."""
     answers = HeldAnswers(monkeypatch)

@@ -1,5 +1,6 @@
 """Jobs in the list: one row for all runs, with a name and with sums."""
 
+import pytest
 from browsing import NOW, browsing, open_app
 from builders import make_store
 from test_list_order import click
@@ -9,6 +10,7 @@ from hermes_browse.store.sessions.models import Sort
 from hermes_browse.tui.browser.list.rows import JobRow
 
 
+@pytest.mark.slow
 async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path):
     """Three runs of 2 dollars come before one conversation of 5, and show 6; the same for all that
     can be summed."""

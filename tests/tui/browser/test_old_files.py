@@ -57,6 +57,7 @@ async def arrive(browser):
     return browser.screen
 
 
+@pytest.mark.slow
 async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home):
     """In the line of what is hidden and among the views; neither where there are none."""
     async with browser_of(hermes_home) as browser:
@@ -70,6 +71,7 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
         assert "3 old transcripts" in browser.text("#header")
 
 
+@pytest.mark.slow
 async def test_the_views_of_the_store_follow_it(hermes_home):
     home_of(hermes_home, 1)
     async with browser_of(hermes_home) as browser:

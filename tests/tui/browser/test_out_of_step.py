@@ -63,6 +63,7 @@ async def test_rows_that_were_made_for_another_view_are_not_shown_in_this_one(an
     assert listed(browser) == archived
 
 
+@pytest.mark.slow
 async def test_a_search_for_conversations_that_found_none_follows_the_list(browser):
     await browser.search("title:zeppelin")
     assert not listed(browser)
@@ -71,6 +72,7 @@ async def test_a_search_for_conversations_that_found_none_follows_the_list(brows
     assert listed(browser) == {"late"}
 
 
+@pytest.mark.slow
 async def test_a_search_for_conversations_follows_a_list_that_was_read_during_it(answers, browser):
     answers.hold("search")
     await browser.send("slash", *"source:cli")
@@ -144,6 +146,7 @@ async def test_the_tree_follows_a_list_that_was_read_before_it_was_shown(answers
     assert "Kite" in browser.text("#lineage")
 
 
+@pytest.mark.slow
 async def test_enter_on_a_row_that_goes_at_that_moment_does_nothing(answers, browser):
     screen = browser.screen
     await browser.search("the")
@@ -179,6 +182,7 @@ async def test_all_is_marked_that_was_listed_and_is_there(is_read_first, answers
     assert len(screen.marks) == len(screen.catalog.order())
 
 
+@pytest.mark.slow
 async def test_what_an_undo_brings_back_is_not_new(answers, browser):
     """It is pressed before the list was read after the delete, in a transcript that is not at its
     end."""
@@ -214,6 +218,7 @@ async def test_what_was_busy_is_read_again_also_if_nothing_was_written(tmp_path,
         await browser.wait_until(lambda: screen.transcript.model is not None)
 
 
+@pytest.mark.slow
 async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
     """Of those that are counted only the first are read."""
     sessions = "INSERT INTO sessions (id, source, started_at) VALUES ({}, 'cli', {})"
@@ -237,6 +242,7 @@ async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
         assert "174 hits in 58 conversations" in browser.status
 
 
+@pytest.mark.slow
 async def test_a_message_written_while_its_conversation_is_read_is_shown(answers, browser):
     """Also where nothing else is written after it."""
     screen = browser.screen
@@ -267,6 +273,7 @@ async def test_a_message_is_shown_while_others_are_written(browser, monkeypatch)
     await browser.wait_until(is_shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [[], ["enter"]], ids=["in the field", "left"])
 @pytest.mark.parametrize("before", ["", "t"], ids=["empty page", "page before"])
 async def test_a_text_is_found_that_is_typed_while_the_page_is_read_again(

@@ -55,6 +55,7 @@ async def test_keys_that_come_together_act_in_their_order(browser):
     assert browser.row.key == row.key, "j was for the transcript"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys, typed", [("Tabc", "abc"), ("?del", "del"), ("/cook", "cook")])
 async def test_letters_wait_for_the_field_that_opens(browser, keys, typed):
     _together(browser, *keys)
@@ -125,6 +126,7 @@ async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys, browser):
     assert listed is not None and model.conversation.root_id in of_row(browser, listed)
 
 
+@pytest.mark.slow
 async def test_the_tree_marks_what_enter_opens(tmp_path):
     """In the tree a subagent is current as long as the tree has the focus; back in the list its row
     is."""
@@ -162,6 +164,7 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path, monkeypa
         assert model.conversation.root_id == row.conversation.root_id
 
 
+@pytest.mark.slow
 async def test_a_job_is_the_run_that_is_shown(browser):
     """In the list the newest run is shown for a job; who has gone into one stays there when the
     order turns round."""

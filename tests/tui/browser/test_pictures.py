@@ -116,6 +116,7 @@ def test_a_path_is_an_image_where_one_stands(tmp_path):
         assert not is_image_file(each), each
 
 
+@pytest.mark.slow
 async def test_images_are_opened_outside_and_leave_nothing_behind(tmp_path, monkeypatch):
     here = tmp_path / "photo.png"
     here.write_bytes(PNG)

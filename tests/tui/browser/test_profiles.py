@@ -98,6 +98,7 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
         assert not first.reads.holds_store
 
 
+@pytest.mark.slow
 async def test_what_was_done_is_undone_after_another_store_was_shown(root):
     async with browser_of(root) as browser:
         await browser.press("a")
@@ -113,6 +114,7 @@ async def test_what_was_done_is_undone_after_another_store_was_shown(root):
         assert "undone" in browser.status and "Root chat" in str(browser.row.conversation.title)
 
 
+@pytest.mark.slow
 async def test_a_broken_profile_leaves_everything_as_it_is(root):
     """It says why in a line."""
     async with browser_of(root) as browser:
@@ -124,6 +126,7 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root):
         assert browser.screen.location.profile == "default"
 
 
+@pytest.mark.slow
 async def test_profiles_that_may_not_be_listed(root, monkeypatch):
     """The card and the list name their folder, with the reason."""
     forbid(monkeypatch, root / "profiles")
@@ -141,6 +144,7 @@ async def test_profiles_that_may_not_be_listed(root, monkeypatch):
         assert [each.conversation.title for each in found] == ["Root chat"]
 
 
+@pytest.mark.slow
 async def test_all_profiles_are_one_list_and_one_search(root):
     """Newest first whatever the profile, ids that are alike kept apart; a hit is read here, and
     opens in its own profile."""
@@ -292,6 +296,7 @@ async def reread(browser, count):
     await browser.settle()
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_read_any_more_is_not_called_deleted(root):
     async with browsing(open_app(Location(root / "state.db", root, "default"))) as browser:
         await everything(browser)
@@ -303,6 +308,7 @@ async def test_what_cannot_be_read_any_more_is_not_called_deleted(root):
             assert "coder: it cannot be read: " in browser.status
 
 
+@pytest.mark.slow
 async def test_hits_of_a_profile_that_can_be_read_again_come_back(root):
     async with browsing(open_app(Location(root / "state.db", root, "default"))) as browser:
         await everything(browser)
@@ -315,6 +321,7 @@ async def test_hits_of_a_profile_that_can_be_read_again_come_back(root):
         assert len(browser.screen.results.hits) == 2
 
 
+@pytest.mark.slow
 async def test_what_is_opened_there_is_what_is_shown(root, monkeypatch):
     """At its hit; and not at that of the list when the tree has led to another conversation."""
     asked = []
@@ -336,6 +343,7 @@ async def test_what_is_opened_there_is_what_is_shown(root, monkeypatch):
     assert another.conversation.title != row.conversation.title and another.message_id is None
 
 
+@pytest.mark.slow
 async def test_marks_of_a_profile_that_can_be_read_again_come_back(root):
     async with everything_of(root) as browser:
         marks = browser.screen.marks
@@ -353,6 +361,7 @@ async def test_marks_of_a_profile_that_can_be_read_again_come_back(root):
         assert not marks
 
 
+@pytest.mark.slow
 async def test_a_profile_that_was_replaced_answers_at_once(root):
     def title(store):
         return store.conversations_of(["same coder"], T0)[0].title
@@ -365,6 +374,7 @@ async def test_a_profile_that_was_replaced_answers_at_once(root):
         assert await reads.run(title) == "Another chat"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["slash", "f2", "B"])
 async def test_another_store_that_is_late_takes_no_key(key, root, monkeypatch):
     """What is typed meanwhile must not act there."""

@@ -35,6 +35,7 @@ def shown(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 async def test_progress_before_the_card_is_there(path):
     """The first portion may be done before Textual has made the widgets of the card."""
     async with on_store(path, NOW) as browser:
@@ -86,6 +87,7 @@ async def test_what_holds_hermes_up_is_said(path, monkeypatch):
         await browser.press("escape")
 
 
+@pytest.mark.slow
 async def test_stopped_within_it(path, shown, monkeypatch):
     """Esc while it is saved: it stays whole, and nothing is in the trash."""
     show = ProgressCard.show
@@ -108,6 +110,7 @@ async def test_stopped_within_it(path, shown, monkeypatch):
                 ), status
 
 
+@pytest.mark.slow
 async def test_it_can_be_seen_at_80_columns(path):
     """The bar has cells, and no line of words is cut."""
     async with on_store(path, NOW, (80, 24)) as browser:

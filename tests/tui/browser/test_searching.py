@@ -84,6 +84,7 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(browser
     assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
 
 
+@pytest.mark.slow
 async def test_of_a_long_paste_what_fits_is_inserted(browser):
     await browser.press("slash", "a", "b", "left")
     for _ in range(2):
@@ -92,6 +93,7 @@ async def test_of_a_long_paste_what_fits_is_inserted(browser):
         assert browser.screen.box.value == f"a{'x' * 2046}b"
 
 
+@pytest.mark.slow
 async def test_hits_in_a_conversation_that_the_list_lacks_yet_are_kept(browser):
     """They were written since the list was read; what the list had and has no more is dropped."""
     path = browser.app.store.path

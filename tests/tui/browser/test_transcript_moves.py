@@ -158,6 +158,7 @@ async def test_prompts_are_walked_past_summaries():
         assert view.current_id == 22
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pane", ["rows", "transcript"])
 async def test_the_wheel_scrolls_three_lines(browser, pane):
     await browser.press("tab", "g")

@@ -211,6 +211,7 @@ def test_the_key_in_a_browser_in_tmux(
     assert tmux("list-windows", "-t", "one", "-F", "#{window_active}").splitlines() == ["0", "1"]
 
 
+@pytest.mark.slow
 async def test_the_sample_store_has_nothing_to_resume(browser):
     """As with Enter."""
     await browser.press("w")

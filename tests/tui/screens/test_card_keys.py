@@ -131,6 +131,7 @@ async def test_the_command_that_shrinks_the_file_is_copied_as_all_else(browser, 
     assert line(browser) == "copied with wl-copy · Esc back" and browser.app.clipboard == ""
 
 
+@pytest.mark.slow
 def test_no_card_is_loaded_while_the_browser_starts():
     """Not for a key of one either: each takes its name with it when it comes."""
     text = '[keys]\ndetails-copy = "x"\n'
@@ -147,6 +148,7 @@ def test_no_card_is_loaded_while_the_browser_starts():
     assert "main" in loaded and not loaded & {"switching", "card", *CARDS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys, where", [("s", "#choices"), ("I7", "#groups")])
 async def test_clicks_that_come_together_leave_one_screen(browser, keys, where):
     """A double click on an option left the card and then what stands below it, which ended the

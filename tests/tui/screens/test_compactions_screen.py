@@ -98,6 +98,7 @@ def test_nothing_is_said_where_nothing_is_forgotten(tmp_path):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 4])
 async def test_a_message_that_comes_moves_neither_the_cursor_nor_the_page(number, tmp_path):
     """In the newest compaction it may name what was lost, which is looked for again."""

@@ -17,6 +17,7 @@ from hermes_browse.tui.settings.read_config import config_path
 from hermes_browse.tui.text import checkup
 
 
+@pytest.mark.slow
 async def test_problems_first_then_how_everything_is(tmp_path, monkeypatch):
     """What does not hold in the configuration is there with its line and its remedy; F5 looks
     again."""

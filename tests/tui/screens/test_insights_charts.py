@@ -100,6 +100,7 @@ def test_a_line_has_the_colour_of_its_part():
         assert {row.look for row in group_rows(alone, "messages", str)} == {OWN[0]}
 
 
+@pytest.mark.slow
 async def test_columns_are_drawn(tmp_path):
     """To the eighth of a cell, under a legend."""
     sessions, messages = (
@@ -148,6 +149,7 @@ def test_the_label_of_the_chosen_column_stands_once():
     assert axis(plain(["Nov 2026"], [1.0]), 60).split() == ["Nov", "2026"]
 
 
+@pytest.mark.slow
 def test_the_plots_are_loaded_with_the_screen_alone():
     """The browser starts without them."""
     program = (

@@ -74,6 +74,7 @@ async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path):
         assert word not in browser.status
 
 
+@pytest.mark.slow
 async def test_the_demo_as_sql_counts_it(tmp_path):
     """What the screen says of all time is what the store holds, runs of a job folded behind their
     line."""
@@ -105,6 +106,7 @@ async def test_a_long_table_says_what_it_leaves_out(path, monkeypatch):
         assert isinstance(browser.app.screen, InsightsScreen)
 
 
+@pytest.mark.slow
 async def test_a_clock_that_was_wrong_makes_no_million_columns(tmp_path):
     """Its sessions are in the table alone."""
     far = [session("a", 1), {"id": "far", "started_at": 2.5e11}, {"id": "old", "started_at": -6e10}]
@@ -115,6 +117,7 @@ async def test_a_clock_that_was_wrong_makes_no_million_columns(tmp_path):
         )
 
 
+@pytest.mark.slow
 async def test_a_click_on_a_bar(path):
     """Goes to its line; on a day without anything it says so."""
     async with on_store(path, NOW) as browser:

@@ -240,6 +240,7 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path):
         assert "conversations" in browser.text("#totals")
 
 
+@pytest.mark.slow
 async def test_the_map_takes_leaves_and_reads(path):
     """Space or a click takes or leaves a conversation, Enter reads it; the plan goes where the map
     is."""
@@ -275,6 +276,7 @@ async def test_the_map_takes_leaves_and_reads(path):
         assert browser.screen.current.id == "new"
 
 
+@pytest.mark.slow
 async def test_small_ones_together_cannot_be_taken(tmp_path):
     """Space says why it does nothing."""
     async with on_demo(tmp_path, (120, 36)) as browser:
@@ -289,6 +291,7 @@ async def test_small_ones_together_cannot_be_taken(tmp_path):
         assert "cannot be taken by itself" in browser.status
 
 
+@pytest.mark.slow
 async def test_without_colours_signs_tell_what_goes(path, monkeypatch):
     """On the axis, in the bar of the file, and on the map, where the block under the cursor is
     reversed."""

@@ -22,6 +22,7 @@ def home(tmp_path, path):
     return Location(folder / "state.db", root=folder, profile="default")
 
 
+@pytest.mark.slow
 async def test_what_hermes_deletes(home):
     """Soonest first, with the reason; a pin takes it off the list, a copy goes into the trash."""
     async with browsing(open_app(home, NOW)) as browser:

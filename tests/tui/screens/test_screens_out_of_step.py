@@ -47,6 +47,7 @@ async def compressed(tmp_path):
         yield running
 
 
+@pytest.mark.slow
 async def test_the_compactions_resume_what_they_show(compressed, monkeypatch):
     shown, asked = compressed.screen.current, []
     await compressed.press("M")
@@ -63,6 +64,7 @@ async def test_a_conversation_that_is_gone_is_not_called_uncompressed(compressed
     assert "another program deleted it" in compressed.text("#compactions")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["B", "F"])
 async def test_nothing_is_looked_for_of_a_conversation_that_is_gone(path, key):
     async with on_store(path, NOW) as browser:
@@ -73,6 +75,7 @@ async def test_nothing_is_looked_for_of_a_conversation_that_is_gone(path, key):
         assert row.text == browser.status == "There is no session old in this store."
 
 
+@pytest.mark.slow
 async def test_compactions_that_go_while_one_is_read(compressed, answers):
     shown = compressed.screen.current
     answers.hold("sides")
@@ -87,6 +90,7 @@ async def test_compactions_that_go_while_one_is_read(compressed, answers):
     assert screen.has_class("-empty") and screen.replaced.model is None
 
 
+@pytest.mark.slow
 async def test_the_details_lead_to_what_they_are_about(tmp_path):
     async with on_demo(tmp_path) as browser:
         shown = browser.screen.current
@@ -97,6 +101,7 @@ async def test_the_details_lead_to_what_they_are_about(tmp_path):
         assert shown.title in browser.text("#header")
 
 
+@pytest.mark.slow
 async def test_the_details_of_the_last_conversation_outlive_it(path):
     async with on_store(path, NOW) as browser:
         await browser.search("title:Old")
@@ -107,6 +112,7 @@ async def test_the_details_of_the_last_conversation_outlive_it(path):
         assert "There is no session old" in browser.status
 
 
+@pytest.mark.slow
 async def test_a_drop_goes_on_when_the_trash_is_left(path, answers):
     async with on_store(path, NOW) as browser:
         for root in ("old", "boss"):
@@ -124,6 +130,7 @@ async def test_a_drop_goes_on_when_the_trash_is_left(path, answers):
         assert "The trash is empty" in browser.text("#bundles")
 
 
+@pytest.mark.slow
 async def test_an_undo_of_what_another_program_restored_says_so(path):
     async with on_store(path, NOW) as browser:
         await go_to(browser, "old")
@@ -135,6 +142,7 @@ async def test_an_undo_of_what_another_program_restored_says_so(path):
         assert "1 session is in the store already" in browser.status
 
 
+@pytest.mark.slow
 async def test_what_is_archived_already_is_not_said_to_have_been(path):
     """Another program archives some of a plan, or all of it, while the card asks."""
     async with on_store(path, NOW) as browser:
@@ -162,6 +170,7 @@ async def test_one_more_taken_while_the_plan_of_other_rules_is_made(path, answer
         assert screen.view.plan.roots() == {"root", "old"}
 
 
+@pytest.mark.slow
 async def test_the_map_follows_what_goes_while_a_card_is_open(path):
     async with on_store(path, NOW) as browser:
         await browser.press("P", "question_mark")
@@ -171,6 +180,7 @@ async def test_the_map_follows_what_goes_while_a_card_is_open(path):
         assert "old" not in [tile.tip for tile in browser.app.screen.map.tiles]
 
 
+@pytest.mark.slow
 async def test_the_map_follows_what_is_written_outside_of_the_plan(path):
     async with on_store(path, NOW) as browser:
         await browser.press("P")
@@ -181,6 +191,7 @@ async def test_the_map_follows_what_is_written_outside_of_the_plan(path):
         assert screen.space.total > before
 
 
+@pytest.mark.slow
 async def test_the_cursor_of_a_plan_stays_where_its_row_goes(path):
     async with on_store(path, NOW) as browser:
         await browser.press("P", "down")
@@ -199,6 +210,7 @@ async def open_since(browser):
     return id_of(browser.app.screen.rows.current.item.session_id)
 
 
+@pytest.mark.slow
 async def test_news_of_a_conversation_that_is_gone(tmp_path):
     async with browsing(planted_app(tmp_path)) as browser:
         session_id = await open_since(browser)
@@ -207,6 +219,7 @@ async def test_news_of_a_conversation_that_is_gone(tmp_path):
         assert f"There is no session {session_id}" in browser.status
 
 
+@pytest.mark.slow
 async def test_a_message_that_is_found_late_does_not_close_the_help(tmp_path, answers):
     async with browsing(planted_app(tmp_path)) as browser:
         await open_since(browser)
@@ -219,6 +232,7 @@ async def test_a_message_that_is_found_late_does_not_close_the_help(tmp_path, an
         assert isinstance(browser.app.screen, HelpCard)
 
 
+@pytest.mark.slow
 async def test_what_is_exported_has_all_parts_of_now(path, tmp_path, monkeypatch):
     """Another program goes on with it while the card is open, and deletes it."""
     monkeypatch.chdir(tmp_path)
@@ -238,6 +252,7 @@ async def test_what_is_exported_has_all_parts_of_now(path, tmp_path, monkeypatch
         assert "There is no session" in browser.text("#verdict")
 
 
+@pytest.mark.slow
 async def test_edits_of_a_new_part_are_its_own(tmp_path):
     """Another program goes on with a conversation, and writes a file in it."""
     async with on_demo(tmp_path) as browser:
@@ -254,6 +269,7 @@ async def test_edits_of_a_new_part_are_its_own(tmp_path):
         assert {name for row in files for name in row.authors} == {"itself"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["B", "F", "M"])
 async def test_the_title_follows_a_rename(tmp_path, key):
     """Another program renames the conversation while a screen about it is open."""
@@ -267,6 +283,7 @@ async def test_the_title_follows_a_rename(tmp_path, key):
         assert shown.title not in browser.text("#header")
 
 
+@pytest.mark.slow
 async def test_a_lock_is_said_as_long_as_it_holds(path):
     """On the main screen and one over it."""
     with opened(path) as writer:
@@ -328,6 +345,7 @@ async def test_keys_that_find_nothing_to_act_on_say_so(tmp_path):
             await browser.press("escape")
 
 
+@pytest.mark.slow
 async def test_the_map_describes_the_tile_that_took_a_place(path):
     """Another program deletes the largest conversation, on which the cursor of the map is."""
     async with on_store(path, NOW) as browser:

@@ -57,6 +57,7 @@ async def test_signs(browser):
     assert len(browser.screen.rows) == 3
 
 
+@pytest.mark.slow
 async def test_the_screen(browser):
     """Lanes in order, with what is inferred behind its sign; Enter reads at the first new message,
     Esc comes back, and what was read is gone from it."""
@@ -132,6 +133,7 @@ async def test_in_the_rows_of_hits(browser):
     await browser.wait_until(lambda: signs(browser)["Fix"] == ("?", False))
 
 
+@pytest.mark.slow
 async def test_reading_marks_what_is_in_sight(browser):
     """The cursor of the list alone reads nothing; in the transcript what is in sight is read."""
     await browser.press("down", "up")

@@ -58,6 +58,7 @@ async def test_the_trash(path):
     assert is_sound(path)
 
 
+@pytest.mark.slow
 async def test_one_conversation_of_a_bundle_is_read_and_put_back(path):
     """A bundle lists its conversations by name; Enter looks into it, R puts one back, u takes that
     away again."""

@@ -174,6 +174,7 @@ def test_the_documents_name_all_keys_that_there_are():
 # The palette
 
 
+@pytest.mark.slow
 async def test_the_palette_offers_every_command(browser):
     """Everything that has a key can be found by name; what does the same is there once."""
     titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
@@ -264,6 +265,7 @@ def test_every_command_of_the_main_screen_has_a_task():
     ] == []
 
 
+@pytest.mark.slow
 async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path):
     """And no other: from the list none of the transcript, and the other way round."""
     async with on_demo(tmp_path, (80, 24)) as browser:

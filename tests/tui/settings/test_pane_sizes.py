@@ -19,6 +19,7 @@ from hermes_browse.tui.settings.start import (
 )
 
 
+@pytest.mark.slow
 async def test_it_is_as_it_was_left(tmp_path):
     """In the file of what is remembered; nonsense in it is as nothing."""
     app = demo_app(tmp_path)

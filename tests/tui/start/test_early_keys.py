@@ -62,6 +62,7 @@ def look(terminal):
     ]
 
 
+@pytest.mark.slow
 def test_the_cursor_moves_before_textual_is_there(slow):
     """Down, down, up, by arrows and letters; then Textual takes over the frame as it stands, and
     goes on from there."""

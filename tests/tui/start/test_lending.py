@@ -78,6 +78,7 @@ def test_hermes_is_stopped_by_a_signal(hermes_home, tmp_path):
     terminal.leave("\x03")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_wanted", slow_but([True], [True, False]))
 def test_the_mouse_is_left_to_the_terminal(hermes_home, is_wanted):
     """Where that is set nothing asks for it."""

@@ -99,6 +99,7 @@ def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path):
     assert b"\x1b[?1049h" not in terminal.raw
 
 
+@pytest.mark.slow
 def test_the_demo_opens_for_someone_without_hermes(tmp_path):
     """`--or-demo`, as `make run` uses it, falls back to the sample and says so."""
     terminal = Terminal(["--home", str(tmp_path / "nothing"), "--or-demo"], columns=200)
@@ -165,6 +166,7 @@ def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home):
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number", slow_but([signal.SIGINT], [signal.SIGTERM, signal.SIGINT]), ids=str
 )

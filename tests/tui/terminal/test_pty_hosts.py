@@ -31,6 +31,7 @@ def _archived(home):
         return set(catalog.order(View.ARCHIVED))
 
 
+@pytest.mark.slow
 def test_it_opens_on_a_host(ssh_server, tmp_path):
     """`--host` without a command; what this machine has is a key away, and nothing stays there at
     the end."""
@@ -50,6 +51,7 @@ def test_it_opens_on_a_host(ssh_server, tmp_path):
     until(lambda: server.alive() == [])
 
 
+@pytest.mark.slow
 def test_a_host_that_is_away_does_not_open(tmp_path):
     """A sentence with the command that says more, and the exit code of a store that cannot be
     read."""

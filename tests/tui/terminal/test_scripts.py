@@ -76,6 +76,7 @@ def _play(home, terminals, steps):
     terminals.append(terminal)  # it is where it was: the next one goes on with it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", slow_but(_DAILY, SCRIPTS))
 def test_keys(line, home, terminals):
     """What a line of docs/keys.md promises."""
@@ -96,6 +97,7 @@ def test_every_key_of_the_readme_has_a_script():
     assert [key for key in keys if not any(key in words for words in README)] == []
 
 
+@pytest.mark.slow
 def test_every_line_has_a_script():
     lines = (ROOT / "docs" / "keys.md").read_text(encoding="utf-8").splitlines()
     cells = [line.split(" | ")[0].removeprefix("| ") for line in lines if line.startswith("| ")]

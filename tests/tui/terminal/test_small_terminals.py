@@ -46,6 +46,7 @@ async def test_hardly_a_terminal(key, tmp_path):
         assert browser.app.focused is focused and focused is not None
 
 
+@pytest.mark.slow
 async def test_the_title_of_the_clean_up_fits_60_columns(tmp_path):
     async with on_demo(tmp_path, (60, 24)) as browser:
         await browser.press("P")

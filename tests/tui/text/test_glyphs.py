@@ -4,6 +4,7 @@ import ast
 import functools
 import unicodedata
 
+import pytest
 from paths import ROOT
 from platforms import posix_only
 from rich.cells import cell_len
@@ -119,6 +120,7 @@ def test_encodings_that_hold_every_sign():
     ]
 
 
+@pytest.mark.slow
 @posix_only
 def test_the_browser_in_a_locale_without_utf8(hermes_home):
     """Words stay, signs are question marks, and every line keeps its width."""

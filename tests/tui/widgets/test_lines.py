@@ -59,6 +59,7 @@ def test_looks_that_are_put_together_or_stand_in_tables_have_a_style():
     assert {f"look--{name}" for name in looks} <= BrowseApp.COMPONENT_CLASSES
 
 
+@pytest.mark.slow
 async def test_another_theme_changes_the_looks(tmp_path):
     """The widgets keep them, and the application has them."""
     async with on_demo(tmp_path) as browser:

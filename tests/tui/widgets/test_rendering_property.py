@@ -3,6 +3,7 @@ claims."""
 
 import json
 
+import pytest
 from any_text import LOOK, TEXT, cannot_act, read
 from effort import examples
 from hypothesis import given, settings
@@ -64,6 +65,7 @@ def test_any_message_is_as_wide_as_it_claims(message, result, look, is_open, wid
             )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(12))
 @given(st.lists(st.tuples(MESSAGE, RESULT), min_size=1, max_size=6), st.integers(20, 70))
 async def test_what_is_painted_fills_the_line_and_no_more(rows, width):

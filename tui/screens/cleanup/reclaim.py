@@ -156,7 +156,7 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
         main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
-        main.failed(BrowseError(not_started(reclaim.executable, error)))
+        main.warn(not_started(reclaim.executable, error))
         return
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
     sizes = _(
