@@ -99,6 +99,7 @@ def test_files_and_folders(ask, tmp_path, shell):
         assert {each.rstrip("/") for each in found} == wanted
 
 
+@pytest.mark.slow
 def test_every_command_and_option_is_there(ask):
     """What the parser knows, the shell offers; what help does not show is not."""
     offered = ask("bash", [""])

@@ -72,6 +72,7 @@ def imported(line):
     return python(program, *line.split()).split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line, wanted",
     [

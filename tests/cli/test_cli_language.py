@@ -86,6 +86,7 @@ def test_usage_is_indented_by_cells(monkeypatch):
     assert second.startswith(" " * cells(f"{label}hermes-browse list ") + "[")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("foreign")
 def test_sums_have_the_same_headers_with_all_hosts():
     """The grouping too."""

@@ -78,6 +78,7 @@ def ask_check(name):
     return ended.document["problems"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, code, remedy", CHECKS)
 def test_a_check_says_what_mends_it(machines, name, code, remedy):
     """One line for each thing that can be missing."""
@@ -202,6 +203,7 @@ def test_a_command_there_that_is_killed(machines, monkeypatch, code):
 AWKWARD = ["-e", "$(id) `id` ${HOME} $HOME", 'it\'s "so"\nand\tso \\ !!', "--host", "é 𝒳 *", ""]
 
 
+@pytest.mark.slow
 def test_words_arrive_as_they_are(machines):
     """Through ssh, and the shell there."""
     configure(machines, "vps")

@@ -164,6 +164,7 @@ def test_an_answer_that_is_none(machines, answer):
     assert not liar["answered"] and "not an answer of hermes-browse" in liar["error"]
 
 
+@pytest.mark.slow
 def test_what_is_printed_there_cannot_act_here(machines):
     """Neither on standard output nor on standard error."""
     configure(machines, "liar")

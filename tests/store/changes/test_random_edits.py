@@ -89,6 +89,7 @@ def test_git_gets_the_last_text_from_the_first(script):
         apply_and_compare(git, diff, last, "file.txt")
 
 
+@pytest.mark.slow
 @given(TEXTS, TEXTS, TEXTS)
 def test_ordinary_edits_are_known_whole(first, second, third):
     calls = [read(first), write(second), *([patch(second, third)] if second != third else [])]

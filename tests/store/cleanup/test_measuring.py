@@ -12,6 +12,7 @@ LATER = NOW + 3000 * DAY
 OLD = chosen("older:0d include:archived")
 
 
+@pytest.mark.slow
 def test_what_goes_is_known_before_its_bytes(tmp_path):
     """Conversations, sessions, rows, costs, reasons and order are those of the whole plan; no
     message is looked at."""

@@ -150,6 +150,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.slow
 def test_beside_a_writer_at_full_speed(tmp_path):
     """In DELETE mode it lets readers in for milliseconds; where SQLite itself waits, it looks ten
     times a second."""

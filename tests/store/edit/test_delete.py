@@ -106,6 +106,7 @@ def test_every_shape_of_store(tmp_path, shape, journal):
     assert {text: hits(path, text) for text in found} == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", slow_but(shapes.NAMES[::3], shapes.NAMES))
 def test_many_at_once_are_one_bundle(tmp_path, shape):
     """A whole store deleted and restored."""

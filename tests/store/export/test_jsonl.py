@@ -30,6 +30,7 @@ def columns_of(theirs):
     return {key: value for key, value in theirs.items() if key not in DERIVED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
 def test_the_recorded_exports(version):
     """Every key and value that the Hermes of this store wrote; up to 0.21 live rows alone, in 0.22
@@ -42,6 +43,7 @@ def test_the_recorded_exports(version):
         assert columns_of(theirs) == ours[session_id]
 
 
+@pytest.mark.slow
 def test_every_session_as_the_real_hermes_exports_it(hermes_home):
     """0.19: the same keys in the same order and the same values; with everything, each row that it
     has."""

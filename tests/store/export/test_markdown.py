@@ -73,6 +73,7 @@ def test_a_conversation_of_three_segments():
     assert text.count("<details>") == text.count("</details>") > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
 def test_every_conversation_of_every_store(version):
     """No HTML but ours, as much opened as closed, and every message under its own heading."""

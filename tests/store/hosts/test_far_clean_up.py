@@ -99,6 +99,7 @@ def test_a_store_that_is_not_written_to(links, server, path):
     assert said.startswith("vps: ") and said.count("Nothing was changed") == 1
 
 
+@pytest.mark.slow
 def test_the_connection_is_lost_behind_it(links, server, path):
     """The store there shows that all are gone, and the bundle that has them."""
     with open_store(remote(links.of(server.host))) as store:
@@ -110,6 +111,7 @@ def test_the_connection_is_lost_behind_it(links, server, path):
         assert store.restore(deleted.bundle.name).verified
 
 
+@pytest.mark.slow
 def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeypatch):
     """What is gone counts as done and can be restored; of the others nobody knows."""
     ask = HostConnection.ask

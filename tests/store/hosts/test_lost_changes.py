@@ -25,6 +25,7 @@ def _conversation(home):
     return session
 
 
+@pytest.mark.slow
 def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
     """The store there shows that it is done; it is not sent again, and its bundle can be
     restored."""

@@ -315,6 +315,7 @@ def test_no_question_takes_memory_without_bound(program, name, values):
     assert peak < 1_000_000, "kilobytes"
 
 
+@pytest.mark.slow
 def test_the_program_ends_well_in_the_middle_of_everything(
     program,
 ):

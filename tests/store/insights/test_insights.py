@@ -290,6 +290,7 @@ def test_with_bytes_messages_of_nobody_count(tmp_path, by):
     assert all(each.bytes for each in found.rows if each.messages)
 
 
+@pytest.mark.slow
 def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path):
     """Between two statements, which are short: none covers more than a slice."""
     path = big_store(tmp_path / "state.db", 1000, 3000)

@@ -29,6 +29,7 @@ def test_nothing_is_missing_in_a_store_that_hermes_wrote(version, tmp_path):
     assert answer.complete and not any("hold" in note for note in answer.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape", slow_but(["22", "31-migrated"], ["11", "22", "26", "31", "31-migrated"])
 )

@@ -57,6 +57,7 @@ def store(request, tmp_path_factory):
     return make_store(tmp_path_factory.mktemp("order") / "state.db", "22", sessions, rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", slow_but(QUERIES[::5], QUERIES))
 @pytest.mark.parametrize("order", ["newest", "oldest"])
 def test_pages_go_by_time_and_join_into_the_whole(store, query, order):
@@ -114,6 +115,7 @@ def test_any_times_in_any_order(small, stamps, oldest):
     assert ids(first) + found(small, "docker", order=order, before=first.hits[-1]) == whole
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
 def test_a_store_imported_by_hermes_goes_by_time(tmp_path, capsys):
     """Hermes 0.19 writes our export of a whole store into a new one: each conversation under new

@@ -119,6 +119,7 @@ def lines(browser):
     ]
 
 
+@pytest.mark.slow
 async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
     app, vps, nas, monkeypatch
 ):

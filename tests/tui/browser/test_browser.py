@@ -40,6 +40,7 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(name, fixture_
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 async def test_enter_is_offered_where_a_message_folds(browser):
     transcript, offered = browser.screen.transcript, set()
     await browser.press("tab", "home")

@@ -130,6 +130,7 @@ def _interrupted(path):
     return make_store(path, "22", [{"id": "a", "title": "Interrupted"}], messages)
 
 
+@pytest.mark.slow
 async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path):
     store = _interrupted(tmp_path / "state.db")
     with Store(store).reader() as reader:

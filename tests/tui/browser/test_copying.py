@@ -126,6 +126,7 @@ async def at_calls(browser):
     return view
 
 
+@pytest.mark.slow
 async def test_tool_outputs_are_taken_one_after_the_other(browser):
     view = await at_calls(browser)
     results = [view.model.result(call.id) for call in view.current.tool_calls]
@@ -161,6 +162,7 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, mon
         assert browser.app.is_running
 
 
+@pytest.mark.slow
 @posix_only
 async def test_what_goes_wrong_with_an_editor_is_said(tmp_path, monkeypatch):
     async with on_demo(tmp_path) as browser:

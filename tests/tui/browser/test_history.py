@@ -63,6 +63,7 @@ def store(fixture_store):
     return fixture_store("state-v22")
 
 
+@pytest.mark.slow
 async def test_what_a_key_said_stays_when_the_search_has_ended(store, monkeypatch):
     answers = HeldAnswers(monkeypatch)
     async with on_store(store) as browser:

@@ -110,6 +110,7 @@ def test_a_hit_in_a_long_text_is_lit_at_once():
     assert not page.deferred
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tools", list(Tools))
 def test_tools_and_reasoning_too(tools):
     """A message with everything in it comes out the same."""

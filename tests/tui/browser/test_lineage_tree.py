@@ -38,6 +38,7 @@ def _lines(browser):
     return browser.text("#lineage").splitlines()
 
 
+@pytest.mark.slow
 async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
     async with on_demo(tmp_path, (160, 40)) as browser:
         await browser.press("l", "home", "space", "down", "down")

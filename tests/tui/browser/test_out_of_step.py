@@ -40,6 +40,7 @@ async def rename(browser, session_id):
     await browser.wait_until(lambda: browser.screen.catalog.sessions[session_id].title == "Kite")
 
 
+@pytest.mark.slow
 async def test_rows_of_another_view_are_those_of_the_newest_list(answers, browser):
     answers.hold("rows")
     await browser.send("4")
@@ -101,6 +102,7 @@ async def compress(browser):
     await add_session(browser, parent=session_id)
 
 
+@pytest.mark.slow
 async def test_a_conversation_read_before_it_had_a_new_part_has_that(answers, browser):
     answers.hold("transcript")
     await browser.send("down")
@@ -111,6 +113,7 @@ async def test_a_conversation_read_before_it_had_a_new_part_has_that(answers, br
     assert "a zeppelin" in browser.text("#transcript")
 
 
+@pytest.mark.slow
 async def test_a_new_part_does_not_move_the_page(browser):
     await browser.press("tab", "home")
     before = browser.text("#transcript").splitlines()[:9]  # a tree comes below it
@@ -128,6 +131,7 @@ def branch_of(browser):
     return branch, browser.screen.rows.source.index_of(f"c{branch.parent_root_id}")
 
 
+@pytest.mark.slow
 async def test_the_tree_follows_the_list(browser):
     branch, browser.screen.rows.cursor = branch_of(browser)
     await browser.settle()
@@ -136,6 +140,7 @@ async def test_the_tree_follows_the_list(browser):
     assert "Kite" in browser.text("#lineage")
 
 
+@pytest.mark.slow
 async def test_the_tree_follows_a_list_that_was_read_before_it_was_shown(answers, browser):
     answers.hold("lineage")
     branch, browser.screen.rows.cursor = branch_of(browser)
@@ -164,6 +169,7 @@ async def test_enter_on_a_row_that_goes_at_that_moment_does_nothing(answers, bro
     assert screen.rows.source.index_of(row.key) is None and screen.rows.has_focus
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_read_first", [True, False])
 async def test_all_is_marked_that_was_listed_and_is_there(is_read_first, answers, browser):
     """Another list comes in the moment of the key."""

@@ -45,6 +45,7 @@ def _together(browser, *keys):
         press_key(browser.app, key)
 
 
+@pytest.mark.slow
 async def test_keys_that_come_together_act_in_their_order(browser):
     """One of the screen, then one of the list: the first is about the row it was pressed on. And
     what Enter chose is there before the next key."""

@@ -126,6 +126,7 @@ def linked_store(path):
     return builder.write()
 
 
+@pytest.mark.slow
 async def test_links_are_opened_and_the_rest_is_copied(tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(
@@ -155,6 +156,7 @@ async def test_links_are_opened_and_the_rest_is_copied(tmp_path, monkeypatch):
         assert browser.app.screen is browser.screen
 
 
+@pytest.mark.slow
 async def test_where_there_is_no_opener_it_is_said(tmp_path, monkeypatch):
     """With the key that copies instead."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))

@@ -1,5 +1,6 @@
 """What lists know of a conversation beyond its sessions is kept by its root."""
 
+import pytest
 from browsing import on_demo
 
 from hermes_browse.store.sessions.catalog import Catalog
@@ -42,6 +43,7 @@ def test_an_empty_preview_is_read_once():
     assert details.nameless([conversation]) == []
 
 
+@pytest.mark.slow
 async def test_an_old_count_is_not_taken_for_a_new_one(tmp_path, monkeypatch):
     """Opening a conversation counts it, whatever was known of it before."""
     async with on_demo(tmp_path) as browser:

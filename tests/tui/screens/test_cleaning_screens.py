@@ -58,6 +58,7 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
         )
 
 
+@pytest.mark.slow
 async def test_a_plan_is_announced_and_acted_on_when_it_is_there(path, monkeypatch):
     """The footer offers to delete only what is known."""
     answers = HeldAnswers(monkeypatch)

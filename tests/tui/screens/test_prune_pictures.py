@@ -204,6 +204,7 @@ def test_the_file_before_and_after():
     assert cell_len(file_line("state.db", file, totals, 60, no_color=False).plain) <= 60
 
 
+@pytest.mark.slow
 async def test_on_a_tiny_terminal_the_keys_stay(tmp_path):
     """What is told of a row is cut."""
     async with on_demo(tmp_path, (40, 10)) as browser:

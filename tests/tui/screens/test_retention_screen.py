@@ -53,6 +53,7 @@ async def test_what_hermes_deletes(home):
         assert "old" in session_ids(home.path), "the copy brings back what Hermes has deleted"
 
 
+@pytest.mark.slow
 async def test_the_line_on_the_axis_follows_the_cursor(home):
     """What goes when is not added up again for each key."""
     async with browsing(open_app(home, NOW)) as browser:

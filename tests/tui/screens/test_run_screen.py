@@ -24,6 +24,7 @@ def test_pauses_are_short():
     assert scale.share(HOUR / 2) == pytest.approx(0.25, rel=0.06)
 
 
+@pytest.mark.slow
 async def test_a_key_moves_the_mark_and_counts_nothing_anew(browser, monkeypatch):
     await browser.press("B")
     monkeypatch.setattr(RunAxis, "_rows", None)

@@ -57,6 +57,7 @@ async def test_the_compactions_resume_what_they_show(compressed, monkeypatch):
     assert asked[0][2] == shown.id != compressed.screen.current.id
 
 
+@pytest.mark.slow
 async def test_a_conversation_that_is_gone_is_not_called_uncompressed(compressed):
     shown = compressed.screen.current
     await compressed.press("M")
@@ -156,6 +157,7 @@ async def test_what_is_archived_already_is_not_said_to_have_been(path):
         assert "nothing had to be changed" in browser.status
 
 
+@pytest.mark.slow
 async def test_one_more_taken_while_the_plan_of_other_rules_is_made(path, answers):
     async with on_store(path, NOW) as browser:
         await browser.press("P", "tab")
@@ -300,6 +302,7 @@ async def test_a_lock_is_said_as_long_as_it_holds(path):
                 assert "locked" not in browser.status
 
 
+@pytest.mark.slow
 async def test_a_column_is_chosen_while_another_grouping_is_added_up(tmp_path, monkeypatch):
     """It is that of the chart that is shown."""
     started = threading.Event()
@@ -322,6 +325,7 @@ async def test_a_column_is_chosen_while_another_grouping_is_added_up(tmp_path, m
         started.set()
 
 
+@pytest.mark.slow
 async def test_what_is_new_in_the_transcript_is_not_said_over_it(path):
     """`G` does something else there; the row is described."""
     async with on_store(path, NOW) as browser:
@@ -332,6 +336,7 @@ async def test_what_is_new_in_the_transcript_is_not_said_over_it(path):
         assert browser.status.startswith(described) and "G to" not in browser.status
 
 
+@pytest.mark.slow
 async def test_keys_that_find_nothing_to_act_on_say_so(tmp_path):
     path = small_store(tmp_path / "state.db")
     gone_by_hand(path, "a", "b")
@@ -358,6 +363,7 @@ async def test_the_map_describes_the_tile_that_took_a_place(path):
         assert browser.status == there.about() != tile.about()
 
 
+@pytest.mark.slow
 async def test_the_map_describes_what_was_taken(path):
     async with on_store(path, NOW) as browser:
         await browser.press("P", "tab", "4")

@@ -27,6 +27,7 @@ from hermes_browse.tui.settings.start import (
 from hermes_browse.tui.text import formats
 
 
+@pytest.mark.slow
 async def test_a_trouble_is_said_on_the_screen(tmp_path):
     """The first with its line, and how many more; everything else holds."""
     app = configured(tmp_path, 'mouse = false\nmuose = true\ntheme = "hermes-drak"\n')
@@ -101,6 +102,7 @@ async def test_it_goes_on_as_it_was_left(tmp_path):
     assert set_now.new_memory().theme == "nord", "what is set is not what was chosen"
 
 
+@pytest.mark.slow
 async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path):
     """Of a look at it the theme alone is remembered."""
     write_memory(memory_path(), LastState(View.ARCHIVED, Sort.COST, True, None))

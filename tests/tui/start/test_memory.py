@@ -24,6 +24,7 @@ print(before - resident(), len(kept))
 """Every hundredth block stays, so that what is free lies between what is not."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc")
 def test_what_lies_between_goes_back():
     """Most of fifty megabytes, though the last block is still in use."""

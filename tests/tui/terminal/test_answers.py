@@ -48,6 +48,7 @@ async def test_a_key_for_a_plan_that_is_being_made(path, monkeypatch, key):
         assert asked[key] in browser.card()
 
 
+@pytest.mark.slow
 async def test_a_change_that_waits_for_another_writer_says_so(path):
     """At once, not when it gives up; and what was done takes its place."""
     async with on_store(path, NOW) as browser:

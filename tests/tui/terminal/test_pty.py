@@ -182,6 +182,7 @@ def test_told_to_end_between_the_rows_and_textual(hermes_home, number):
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", slow_but([0.1], [0.0, 0.1, 0.5]))
 def test_its_terminal_goes_away(hermes_home, moment):
     """A window that is closed takes the browser with it; nothing stays behind waiting for a

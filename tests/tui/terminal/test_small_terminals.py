@@ -53,6 +53,7 @@ async def test_the_title_of_the_clean_up_fits_60_columns(tmp_path):
         assert "until you confirm" in browser.text("#header")
 
 
+@pytest.mark.slow
 async def test_no_colours_in_a_theme_of_the_terminal(tmp_path, monkeypatch):
     """Its own colours stay as they are: as greys they would be black on black."""
     monkeypatch.setenv("NO_COLOR", "1")

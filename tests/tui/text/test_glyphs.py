@@ -61,6 +61,7 @@ def drawing(folder):
     return sorted(place.rglob("*.py")) or [place.with_suffix(".py")]
 
 
+@pytest.mark.slow
 def test_every_sign_has_words_in_the_help():
     """Each that a screen draws is in the legend of its folder, unless it means what it means in any
     text."""
