@@ -189,7 +189,7 @@ def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
     """Yield the calls of tools at the top of a program whose edits have fixed arguments."""
     values: Json = {}
     for statement in tree.body:
-        if not isinstance(statement, ast.Expr | ast.Assign):
+        if not isinstance(statement, ast.Expr | ast.Assign | ast.Import | ast.ImportFrom):
             values = {}  # any name may have another value now
             continue
         for node in ast.walk(statement):

@@ -86,6 +86,7 @@ def test_files_that_a_command_names_to_change_them():
     [
         "from hermes_tools import write_file\ntext = 'a\\n'\nwrite_file('x.txt', content=text)\n",
         "text = 'b'\ntext = 'a\\n'\nwrite_file('x.txt', text)",
+        "text = 'a\\n'\nfrom hermes_tools import write_file\nwrite_file('x.txt', text)",
     ],
 )
 def test_edits_of_a_program(code):
