@@ -88,6 +88,7 @@ def test_a_value_behind_an_equals_sign(ask):
     assert ask("bash", ["--home=list", "trash", "dr"]) == {"drop"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "fish"])
 def test_files_and_folders(ask, tmp_path, shell):
     """Behind the options that take one."""

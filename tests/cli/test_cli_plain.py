@@ -105,6 +105,7 @@ def test_it_needs_no_screen_and_no_command(store):
     assert python(code).endswith("[]\n")
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_terminal_that_cannot_draw_gets_it_by_itself():
     """TERM=dumb: the reason, the list, and not one escape, to the end."""

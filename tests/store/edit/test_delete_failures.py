@@ -120,6 +120,7 @@ def test_a_store_that_is_replaced_meanwhile(tmp_path, monkeypatch):
     assert dump(path) == dump(tmp_path / "old.db") == before
 
 
+@pytest.mark.slow
 def test_a_failure_in_the_transaction_takes_it_back(path, tmp_path, monkeypatch):
     """After any statement; and the bundle with it."""
     before = dump(path)

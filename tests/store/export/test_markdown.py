@@ -287,6 +287,7 @@ def test_what_is_escaped_and_closed():
     assert neutral("") == ""
 
 
+@pytest.mark.slow
 def test_a_long_run_of_backslashes():
     """In time linear in its length: anything else would not come to an end."""
     run = "\\" * 1_000_000

@@ -168,6 +168,7 @@ def _leaks(secret, text):
     return any(core[start : start + length] in flat for start in range(len(core) - length + 1))
 
 
+@pytest.mark.slow
 def test_every_kind_in_every_context():
     """And what has been redacted is not redacted again."""
     left = [text for secret, text in _texts() if _leaks(secret, Redactor().text(text))]

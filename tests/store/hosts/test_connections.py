@@ -107,6 +107,7 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(links, server):
     assert str(server.folder / "config") not in running
 
 
+@pytest.mark.slow
 def test_an_ssh_that_is_a_script_ends_too(links, server, monkeypatch, tmp_path):
     """The script is told to end, and what it has started sees the end of its input."""
     ssh = script(tmp_path / "bin" / "ssh", f'{shutil.which("ssh")} "$@"\nexit $?')

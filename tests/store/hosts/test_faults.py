@@ -263,6 +263,7 @@ def test_ssh_is_ended_before_anyone_learns_of_the_error(links, server, monkeypat
     until(lambda: server.alive() == [])
 
 
+@pytest.mark.slow
 def test_a_machine_that_dies_in_the_middle_of_a_line(links, server):
     """What came is no answer."""
     one = links.of(server.host)

@@ -225,6 +225,7 @@ def test_a_text_without_an_end_is_counted_at_once(monkeypatch):
     assert time.process_time() - begun < 5.0
 
 
+@pytest.mark.slow
 def test_a_question_that_takes_too_long_is_refused(caller, monkeypatch, endless):
     """And what comes after it is answered."""
     monkeypatch.setattr(serving, "QUESTION_SECONDS", 0.2)

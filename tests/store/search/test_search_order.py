@@ -100,6 +100,7 @@ def small(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("times") / "state.db", rows)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(0, 6)), min_size=12, max_size=12), st.booleans())
 def test_any_times_in_any_order(small, stamps, oldest):

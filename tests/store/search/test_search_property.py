@@ -87,6 +87,7 @@ def test_typing_gives_the_page_of_fts5s_own_prefix_query(reader, raw, word, leng
     assert _found(reader, before + typed, prefix_last=True, limit=20) == _match(raw, match)[:20]
 
 
+@pytest.mark.slow
 def test_letters_are_folded_as_the_index_folds_them():
     """Every letter of Unicode 3.2, which any FTS5 knows, against the vocabulary it makes of it."""
     letters = [

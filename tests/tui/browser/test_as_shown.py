@@ -13,6 +13,7 @@ from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.settings.start import LastState, Start
 
 
+@pytest.mark.slow
 async def test_a_spared_row_is_named_as_in_the_list(fixture_store):
     """P reads how a spared conversation without a title begins, also where the list has not shown
     it."""

@@ -52,6 +52,7 @@ async def test_enter_is_offered_where_a_message_folds(browser):
     assert offered == {True, False}
 
 
+@pytest.mark.slow
 async def test_the_first_hint_keeps_keys_and_titles_together(tmp_path):
     app = demo_app(tmp_path)
     app.is_hint_wanted = True

@@ -167,6 +167,7 @@ def test_86366_a_tail_that_was_written_again_counts_once(tmp_path):
     assert len(asked) > 10 and max(asked.values()) == 1
 
 
+@pytest.mark.slow
 async def test_86234_a_summary_is_no_message(tmp_path):
     """It is a folded line in the transcript, is not counted, and names no conversation."""
     store = _recorded("0.19.0-place-twice", tmp_path)

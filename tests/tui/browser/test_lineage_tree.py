@@ -49,6 +49,7 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
         assert browser.screen.lineage.entry == entry and _lines(browser) == before
 
 
+@pytest.mark.slow
 async def test_a_conversation_that_was_deleted_has_no_tree(tmp_path):
     """That is no error: it would take the place of what the delete answered."""
     async with on_demo(tmp_path) as browser:

@@ -51,6 +51,7 @@ async def test_rows_of_another_view_are_those_of_the_newest_list(answers, browse
     assert "late" in listed(browser)
 
 
+@pytest.mark.slow
 async def test_rows_that_were_made_for_another_view_are_not_shown_in_this_one(answers, browser):
     answers.hold("catalog")
     browser.screen.listing.read()
@@ -84,6 +85,7 @@ async def test_a_search_for_conversations_follows_a_list_that_was_read_during_it
     assert "late" in listed(browser)
 
 
+@pytest.mark.slow
 async def test_a_conversation_read_before_it_was_renamed_has_its_new_title(answers, browser):
     answers.hold("transcript")
     await browser.send("down")
@@ -207,6 +209,7 @@ async def test_what_an_undo_brings_back_is_not_new(answers, browser):
     assert "restored 1 conversation" in browser.status
 
 
+@pytest.mark.slow
 async def test_what_was_busy_is_read_again_also_if_nothing_was_written(tmp_path, monkeypatch):
     monkeypatch.setattr(listing, "_BETWEEN", 0.0)
     monkeypatch.setattr(main, "_POLL_SECONDS", 0.01)
@@ -263,6 +266,7 @@ async def test_a_message_written_while_its_conversation_is_read_is_shown(answers
     assert "a zeppelin" in browser.text("#transcript")
 
 
+@pytest.mark.slow
 async def test_a_message_is_shown_while_others_are_written(browser, monkeypatch):
     """They come more quickly than the conversation is read."""
 

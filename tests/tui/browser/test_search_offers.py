@@ -84,6 +84,7 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path):
         assert browser.app.focused is browser.screen.rows
 
 
+@pytest.mark.slow
 async def test_a_profile_that_has_gone_is_said(tmp_path):
     root = _root(tmp_path)
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:

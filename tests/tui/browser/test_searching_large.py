@@ -208,6 +208,7 @@ def test_a_keystroke_asks_no_more_than_its_search(large, typed):
         assert reader.statements - before <= searched + named
 
 
+@pytest.mark.slow
 async def test_a_count_does_not_bring_back_what_was_there_before(tmp_path, monkeypatch):
     """The store changes while the hits are counted."""
     path = family(tmp_path / "state.db")

@@ -64,6 +64,7 @@ async def test_the_line_on_the_axis_follows_the_cursor(home):
         assert axis.axis is drawn and axis.cut > before
 
 
+@pytest.mark.slow
 async def test_where_hermes_deletes_nothing(path):
     """The reason stands there, not an empty list."""
     copy = path.rename(path.with_name("copy.db"))

@@ -145,6 +145,7 @@ def test_with_other_keys_none_is_answered_ahead(hermes_home, tmp_path):
     terminal.leave()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [15, 1])
 def test_told_to_end_meanwhile(slow, number):
     """TERM and HUP end it before there is a Textual; the terminal is as it was."""
@@ -250,6 +251,7 @@ raise SystemExit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_told_to_end_while_its_thread_starts(hermes_home):
     """The thread has not begun then, and cannot be waited for."""
     terminal = Terminal(["--home", str(hermes_home)], code=_TOLD_MEANWHILE)

@@ -101,6 +101,7 @@ async def test_the_colours_are_those_of_the_theme(tmp_path, theme):
         assert cursor.bgcolor.triplet == palette.cursor
 
 
+@pytest.mark.slow
 def test_a_failure_while_loading_puts_the_terminal_back(hermes_home):
     """Interrupted between the painting and Textual, the terminal is as before."""
     terminal = Terminal(["--home", str(hermes_home)], **CONDITIONS)

@@ -96,6 +96,7 @@ async def test_nothing_is_drawn_in_the_colour_it_stands_on(browser):
         await browser.press("escape")
 
 
+@pytest.mark.slow
 async def test_who_asks_is_not_shown_like_an_error(browser):
     """Errors alone are red, in ansi-light too."""
     browser.app.theme = "ansi-light"

@@ -44,6 +44,7 @@ MESSAGE = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150))
 @given(MESSAGE, RESULT, LOOK, st.booleans(), st.integers(14, 100), TEXT)
 def test_any_message_is_as_wide_as_it_claims(message, result, look, is_open, width, wanted):
