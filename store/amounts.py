@@ -27,7 +27,7 @@ _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _YEAR_AND_MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
 WEEKDAYS = N_(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
 """To be translated through `_`."""
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS = tuple(map(str.lower, WEEKDAYS))
 _MAX_SECONDS = 1e11  # three thousand years
 
 

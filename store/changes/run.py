@@ -169,19 +169,21 @@ def _loops(reader: Reader, calls: Sequence[Call]) -> Iterator[RunMark]:
     alike: defaultdict[object, list[Call]] = defaultdict(list)
     for row, use in calls:
         alike[row.turn, use.name, use.arguments].append((row, use))
-    for same in alike.values():
-        if len(same) < _LOOP:
-            continue
-        results = read_results(reader, [use for _row, use in same])
-        for result, count in Counter(results.values()).items():
-            if count >= _LOOP:
-                rows = [row for row, use in same if results.get(use.result_id) == result]
+    often = [same for same in alike.values() if len(same) >= _LOOP]
+    results = read_results(reader, [use for same in often for _row, use in same])
+    for same in often:
+        rows: defaultdict[str, list[RunRow]] = defaultdict(list)
+        for row, use in same:
+            if use.result_id in results:
+                rows[results[use.result_id]].append(row)
+        for equal in rows.values():
+            if len(equal) >= _LOOP:
                 text = _(
                     "{tool} was called {count} times with the same result",
                     tool=same[0][1].name,
-                    count=count,
+                    count=len(equal),
                 )
-                yield RunMark("loop", rows[_LOOP - 1], text)
+                yield RunMark("loop", equal[_LOOP - 1], text)
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:

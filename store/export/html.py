@@ -121,7 +121,8 @@ def _article(rendered: RenderedMessage) -> str:
     if marked:
         marked = f'<span class="state">{escape(marked)}</span>'
     if moment is not None:
-        clock = f'<time datetime="{moment.astimezone().isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'
+        stamp = moment.astimezone().isoformat(timespec="seconds")
+        clock = f'<time datetime="{stamp}">{moment:%H:%M:%S}</time>'
     return (
         f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'
         f"<header><strong>{escape(speaker(rendered))}</strong>{clock}{marked}</header>\n"

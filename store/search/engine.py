@@ -54,7 +54,8 @@ class Answer:
 
     @property
     def total(self) -> int | None:
-        """The number of all hits; None where there may be more than these."""
+        """The number of all hits, if these begin with the first one; None where there may be
+        more."""
         return len(self.hits) if self.complete and not self.more else None
 
 
