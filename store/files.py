@@ -117,7 +117,11 @@ def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
         OSError: It cannot be read, or is a folder, a pipe, a device or a socket.
     """
     flags = _FLAGS if follow else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
-    file = open(path, "rb", opener=lambda name, _flags: os.open(name, flags))  # noqa: SIM115 -- it is returned
+
+    def opener(name: str, _flags: int) -> int:
+        return os.open(name, flags)
+
+    file = open(path, "rb", opener=opener)  # noqa: SIM115 -- it is returned
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise OSError(errno.EINVAL, _("it is no regular file"), str(path))
