@@ -9,7 +9,6 @@ from hermes_browse.store.wording import _
 
 from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION, OF_MARKED
 from ..text.family import Entry, SessionEntry
-from ..widgets.keys import KeyLine
 from . import header
 from .context import ShownConversation
 from .lineage import TreeRow
@@ -172,8 +171,7 @@ class ConversationPanes(Panes):
             withheld |= OF_CONVERSATION - OF_MARKED if self.marks else OF_CONVERSATION
         steps = ("next-hit",) if self.results is not None and self.results.hits else ()
         back = ("back",) if self.searched is not None or self.seen is not None else ()
-        for line in self.query(KeyLine):  # there is none while the browser is being left
-            line.withhold(withheld, (*_OF_FIND, *steps, *back))
+        self.key_line.withhold(withheld, (*_OF_FIND, *steps, *back))
 
     def redraw_marks(self) -> None:
         self.rows.refresh_rows()

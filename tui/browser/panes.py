@@ -115,6 +115,10 @@ class Panes(Context):
         self.go_to_box = GoToBox(id="go-to-box", compact=True)
         """Below the transcript, when a message is asked for."""
         self.lineage = LineageTree()
+        self.key_line = KeyLine(
+            more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
+            withheld=OF_COMPRESSED,
+        )
         self.rows.marks = self.marks
         self.rows.clock = self.lineage.clock = self.clock
 
@@ -138,10 +142,7 @@ class Panes(Context):
                 yield TextLine(id="lineage-title")
                 yield self.lineage
         yield TextLine(id="status")
-        yield KeyLine(
-            more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
-            withheld=OF_COMPRESSED,
-        )
+        yield self.key_line
 
     def notes(self) -> Sequence[ListRow]:
         """Return rows above those of the list: what is missing in it; on any thread."""

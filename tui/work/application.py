@@ -214,6 +214,7 @@ class Application(App["ResumePlan"]):
             await field.on_event(event)
         elif isinstance(event, Key) and not await run_bound(self, event.key):
             await self.screen.on_event(event)
+        await asyncio.sleep(0)  # a search that the key has started runs while this draws
         # Draw what the key has changed where it went, unless keys come faster than frames.
         now = time.monotonic()
         if self.focused is not None and now - self._drawn_at > _FRAME:

@@ -74,23 +74,15 @@ class Reads:
     def _threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(THREADS, "read")
 
-    async def run(self, work: Callable[[OpenStore], Result], *, glance: float = 0.0) -> Result:
+    async def run(self, work: Callable[[OpenStore], Result]) -> Result:
         """Run a job on a thread and return its result; it must not keep the store.
 
         If the await is cancelled it ends at once, and the job is interrupted.
-
-        Args:
-            glance: Seconds, less than a frame, for which nothing else is done: the frame that is
-                drawn next then has the result of a quick job.
         """
         if self._is_stopped:
             raise asyncio.CancelledError
         cancelled = threading.Event()
         running = self._threads.submit(self._do, work, cancelled)
-        if glance:
-            wait((running,), glance)
-            if running.done():
-                return running.result()
         try:
             return await asyncio.wrap_future(running)
         except asyncio.CancelledError:
@@ -300,13 +292,13 @@ class StoreScreen(LeftOnce[ScreenResultType]):
             if not self._pruning:
                 raise
 
-    async def read(self, job: Callable[[OpenStore], Result], *, glance: float = 0.0) -> Result:
-        """Run a job with the store on a thread and return its result; `glance` as of `Reads.run`.
+    async def read(self, job: Callable[[OpenStore], Result]) -> Result:
+        """Run a job with the store on a thread and return its result.
 
         Raises:
             BrowseError: It failed; the exception is logged.
         """
-        return await self._result(self.reads.run(job, glance=glance))
+        return await self._result(self.reads.run(job))
 
     async def call(self, work: Callable[[], Result]) -> Result:
         """Run other work that takes long on a thread; raises as `read` does."""

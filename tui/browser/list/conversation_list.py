@@ -235,6 +235,8 @@ class ConversationList(LongView, can_focus=True):
         is_reversed = bool(under) and bool(self._look_style(under).reverse)
         segments = []
         for text, name in [(lead, look), *spans[1:]]:
+            if not text:
+                continue
             # Rows should be printable already; this is the last check before the terminal.
             safe = shaded(printable(text), name, self.app)
             is_bar = is_reversed and safe.strip() and not safe.strip(BLOCKS)

@@ -25,8 +25,6 @@ from .query_line import Typed
 from .results import FOLD_ALL, FOLD_BEST, FOLD_SOME, SearchResults
 from .search_jobs import TELL_SECONDS, Scan, SearchRequest, count_hits, find
 
-_GLANCE = 0.012
-"""Seconds a keystroke waits for its result, less than a frame; most take less."""
 _REST = 0.15
 """Seconds without a keystroke before hits are counted."""
 
@@ -171,7 +169,7 @@ class LiveSearch:
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
         asyncio.get_running_loop().call_later(TELL_SECONDS, self._show_progress, scan)
         try:
-            results = await main.read(job, glance=_GLANCE)
+            results = await main.read(job)
         except StoreBusyError:
             self._was_busy = True
             raise
