@@ -58,8 +58,8 @@ class ShownConversation(NamedTuple):
     """Begin at this session."""
     is_listed: bool = True
     """Whether it is the row under the list's cursor, and follows it."""
-    number: int = 0
-    """Counts what was gone to; the same where only the conversation has changed."""
+    is_same: bool = False
+    """It was shown before: only what is known of it has changed."""
 
 
 class StatusText(NamedTuple):

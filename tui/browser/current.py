@@ -45,9 +45,6 @@ class ConversationPanes(Panes):
     def has_reading_focus(self) -> bool:
         return self.focused is not None and self.focused.id in ("transcript", "lineage")
 
-    def go(self, shown: ShownConversation) -> None:
-        self.shown = shown._replace(number=self.shown.number + 1)
-
     # The list
 
     def row_changed(self, at: CursorRow) -> None:
@@ -58,7 +55,7 @@ class ConversationPanes(Panes):
         if at.by_hand or (at.is_moved and self.shown.is_listed):
             self.follow_row()
         elif self.shown.is_listed:
-            self.shown = self.shown._replace(conversation=conversation_of(at.row))
+            self.shown = self.shown._replace(conversation=conversation_of(at.row), is_same=True)
         else:
             self.refresh_shown()
 
@@ -77,16 +74,15 @@ class ConversationPanes(Panes):
             message_id = row.hit.message_id
             if row.conversation is None:
                 self.say(_("message {id} belongs to no session of this store", id=message_id))
-        self.go(ShownConversation(conversation_of(row), message_id))
+        self.shown = ShownConversation(conversation_of(row), message_id)
 
     def open(
         self, conversation: Conversation, message_id: int | None = None, segment: str | None = None
     ) -> None:
         """Show a conversation, whether or not it is listed, at a message or a session if one is
         given."""
-        self.go(
-            ShownConversation(conversation, message_id, segment, self._adopt(conversation.root_id))
-        )
+        is_listed = self._adopt(conversation.root_id)
+        self.shown = ShownConversation(conversation, message_id, segment, is_listed)
 
     def read_there(self, conversation: Conversation, message_id: int | None = None) -> None:
         self.open(conversation, message_id)
@@ -104,15 +100,16 @@ class ConversationPanes(Panes):
             if listed is None or conversation is None or listed.root_id != conversation.root_id:
                 self.follow_row()
             else:
-                self.shown = self.shown._replace(is_listed=True)
+                self.shown = self.shown._replace(is_listed=True, is_same=True)
         elif self.shown.is_listed and self.has_reading_focus and isinstance(row, JobRow):
-            self.shown = self.shown._replace(is_listed=False)
+            self.shown = self.shown._replace(is_listed=False, is_same=True)
 
     def refresh_shown(self) -> None:
         """Follow the catalog: what was opened elsewhere may be listed now, or gone."""
         conversation = self.shown.conversation
         if self.shown.is_listed or conversation is None:
-            self.mutate_reactive(ConversationPanes.shown)  # its details may have been read
+            # Its details may have been read.
+            self.shown = self.shown._replace(is_same=True)
             return
         known = self.catalog.of_session(conversation.root_id)
         if known is None and self.catalog.exact:
@@ -120,7 +117,7 @@ class ConversationPanes(Panes):
         else:
             is_listed = not self.is_row_current and self._adopt(conversation.root_id)
             self.shown = self.shown._replace(
-                conversation=known or conversation, is_listed=is_listed
+                conversation=known or conversation, is_listed=is_listed, is_same=True
             )
 
     def _adopt(self, root_id: str) -> bool:
@@ -186,11 +183,11 @@ class ConversationPanes(Panes):
         member = self.catalog.of_session(entry.session_id)
         message_id, segment = _begin_of(entry)
         if self.is_entry_current:
-            self.go(self.shown._replace(message_id=message_id, segment=segment))
+            self.shown = self.shown._replace(message_id=message_id, segment=segment, is_same=False)
         elif member is not None:
             self.open(member, message_id, segment)
         else:  # nothing is current until it is found
-            self.go(ShownConversation(segment=entry.session_id, is_listed=False))
+            self.shown = ShownConversation(segment=entry.session_id, is_listed=False)
             self.start("member", self._find, entry.session_id)
 
     async def _find(self, session_id: str) -> None:

@@ -215,7 +215,7 @@ class LineageTree(ConversationList, inherit_bindings=False):
         if row is not None and row.is_unfolded:
             self.action_toggle_node()
         elif row is not None and (above := self._above[row.key]):
-            self._go(self.source.index_of(above) or 0)
+            self.cursor = self.source.index_of(above) or 0
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor, which the arrow folds and a double click selects."""

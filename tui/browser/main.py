@@ -204,12 +204,12 @@ class MainScreen(PaneMessages):
     def watch_results(self) -> None:
         self.offer_keys()
 
-    def watch_shown(self, before: ShownConversation, shown: ShownConversation) -> None:
+    def watch_shown(self, shown: ShownConversation) -> None:
         self.rows.is_cursor_current = self.is_row_current
         self.describe_row()
         if shown.message_id is not None and self.matchers and self.transcript.is_finding:
             self.finding.stop()  # a hit was opened, so n and N step through hits again
-        self.loader.follow(before, shown)
+        self.loader.follow(shown)
         self.family_loader.follow(shown)
 
     def watch_model(self) -> None:

@@ -170,6 +170,13 @@ class ConversationList(LongView, can_focus=True):
         self._now = None
         self.refresh()
 
+    def validate_cursor(self, cursor: int) -> int:
+        """Keep the cursor on a row that is no heading."""
+        cursor = max(0, min(cursor, len(self.source) - 1))
+        if self._is_head(cursor):
+            cursor += 1 if cursor >= self.cursor or cursor == 0 else -1
+        return cursor
+
     def watch_cursor(self, old: int, new: int) -> None:
         """Redraw the two rows, scroll to the cursor, and report the move."""
         for index in (old, new):
@@ -252,24 +259,17 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.RowsShown(self, *drawn))
 
     def action_move(self, rows: int) -> None:
-        self._go(self.cursor + rows)
+        self.cursor += rows
 
     def action_page(self, pages: float) -> None:
-        self._go(self.cursor + int(pages * max(self.size.height - 1, 1)))
+        self.cursor += int(pages * max(self.size.height - 1, 1))
 
     def action_jump(self, index: int) -> None:
         """Move to a row; -1 is the last."""
-        self._go(index if index >= 0 else len(self.source) - 1)
+        self.cursor = index if index >= 0 else len(self.source) - 1
 
     def _is_head(self, index: int) -> bool:
         return 0 <= index < len(self.source) and isinstance(self.source.row(index), HeadRow)
-
-    def _go(self, index: int) -> None:
-        if len(self.source):
-            index = max(0, min(index, len(self.source) - 1))
-            if self._is_head(index):
-                index += 1 if index >= self.cursor or index == 0 else -1
-            self.cursor = index
 
     def action_select(self) -> None:
         row = self.current
@@ -280,7 +280,7 @@ class ConversationList(LongView, can_focus=True):
         """Move the cursor to the clicked row; a double click selects it."""
         index = event.y + self.scroll_offset.y
         if index < len(self.source):
-            self._go(index)
+            self.cursor = index
             if event.chain >= 2:
                 self.action_select()
 

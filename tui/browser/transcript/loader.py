@@ -152,9 +152,9 @@ class TranscriptLoader:
         self._left_out: dict[int | None, int] = {}
         """The message that this reading leaves out, by the one at which it began instead."""
 
-    def follow(self, before: ShownConversation, shown: ShownConversation) -> None:
+    def follow(self, shown: ShownConversation) -> None:
         """Show something else, or the changes of the same conversation."""
-        if shown.number == before.number:
+        if shown.is_same:
             self._renew()
             return
         main, transcript, conversation = self._main, self._main.transcript, shown.conversation
