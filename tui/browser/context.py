@@ -127,6 +127,7 @@ class Context(StoreScreen[object]):
         self.gone_marks: dict[str, None] = {}
         """Roots of those that are gone, as with a machine that is away."""
         self.reads = Reads(self.connect)
+        self.app.reads.add(self.reads)
         self.writes = self.app.writes
         # Called from a job that writes, while another process has the store.
         store.on_wait = lambda: self.writes.tell(self.say, _("waiting for the store …"))

@@ -12,7 +12,7 @@ from hermes_browse.store.wording import _
 from ..widgets.list_rows import ListRow, NoteRow
 from . import header
 from .keyed import KeyScreen
-from .list.conversation_list import ConversationList
+from .list.conversation_list import ConversationList, CursorRow
 from .list.rows import ConversationRow, JobRow, MoreRow, SuggestionRow
 from .transcript.view import TranscriptView
 
@@ -40,12 +40,15 @@ class PaneMessages(KeyScreen):
         self.describe_row()
         self.family_loader.find_losses()
 
-    @on(ConversationList.Moved, "#list")
-    def cursor_moved(self) -> None:
+    def row_changed(self, at: CursorRow) -> None:
+        """Follow the list's cursor; what tells of its row is shown after the cursor is drawn."""
+        super().row_changed(at)
+        self.call_later(self._tell_of_row)
+
+    def _tell_of_row(self) -> None:
         if self._opens_first and not self.search.is_pending:
             self._open_first()
         self.head.refresh()
-        self.describe_row()
         self.offer_keys()
 
     def describe_row(self) -> None:
@@ -54,8 +57,8 @@ class PaneMessages(KeyScreen):
         row, shown = self.rows.current, self.shown.conversation
         if shown is not None and not self.is_row_current:
             row = ConversationRow(shown)
-        is_resumed = self.rows.enter_title == "resume"
-        enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
+        resumes = self.rows.enter_resumes
+        enter = _("Enter resumes …{id}") if resumes else _("Enter reads it")
         if self.has_reading_focus:  # the footer tells what Enter does there
             enter = ""
         self.about = header.about(row, self.clock(), enter, self.status_room)
@@ -65,7 +68,7 @@ class PaneMessages(KeyScreen):
         row = self.rows.current
         if row is None or row.key != event.row.key:
             return  # it has gone since
-        if self.rows.enter_title == "resume":
+        if self.rows.enter_resumes:
             self.resuming.resume()
         else:
             self.enter_row(row)

@@ -115,6 +115,7 @@ class Panes(Context):
         self.go_to_box = GoToBox(id="go-to-box", compact=True)
         """Below the transcript, when a message is asked for."""
         self.lineage = LineageTree()
+        self.status_line = TextLine(id="status")
         self.key_line = KeyLine(
             more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
             withheld=OF_COMPRESSED,
@@ -141,7 +142,7 @@ class Panes(Context):
                     yield TextLine(id="ask-answer")
                 yield TextLine(id="lineage-title")
                 yield self.lineage
-        yield TextLine(id="status")
+        yield self.status_line
         yield self.key_line
 
     def notes(self) -> Sequence[ListRow]:
@@ -304,16 +305,16 @@ class Panes(Context):
     def watch_status(self) -> None:
         """Show the sentence, and what runs behind the screen; without a sentence, what the search
         found, or what there is to tell of the row under the cursor."""
-        if not self.query("#status"):  # the browser is being left while a job tells how far it is
+        if not self.status_line.is_attached:  # the browser is being left
             return
         text = self.status.text or self.search_status
         if self.status.is_failure:
-            self.line("status").update(header.status(text, look="$error"))
+            self.status_line.update(header.status(text, look="$error"))
             return
         text, look = (text, "") if text else (self.about, "dim")
         writing = "" if look and is_live(self.rows.current) else self.writing
         line = header.status(text, self.progress, writing, self.size.width, look=look)
-        self.line("status").update(line)
+        self.status_line.update(line)
 
     watch_search_status = watch_about = watch_writing = watch_progress = watch_status
 

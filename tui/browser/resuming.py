@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import shlex
-import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -25,8 +24,9 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..terminal.programs import how_it_ended, not_started, wait_for_enter
+from ..terminal.programs import how_it_ended
 from ..text import formats
+from ..work.application import ENDS_WELL
 from .panes import Panes
 from .preflight import PreflightCard
 
@@ -35,8 +35,6 @@ _PATIENCE = 5.0
 opened it."""
 _LONGEST = 10_000
 """Characters of what a program says."""
-_WELL = (0, -signal.SIGINT, 128 + signal.SIGINT)
-"""How Hermes ends when the user wants it to, also by Ctrl+C."""
 _KEY = "HERMES_BROWSE_WINDOW"
 """The variable with the key of a window's conversation; tmux shows it in the command that a pane
 was started with."""
@@ -219,26 +217,19 @@ class Resuming:
         main.say(_("Hermes is in a new window"))
 
     def _run_and_return(self, plan: ResumePlan) -> None:
-        """Run Hermes with no handle on the store, as one would stop its own prune; then read what
-        it has written."""
+        """Run Hermes, then read what it has written."""
         main = self._main
         assert plan.executable is not None
-        if main.writes.is_busy:
-            main.say(_("something is still being written here: try again when it is done"))
-            return
+        command = [plan.executable, *plan.argv[1:]]
         try:
-            with main.reads.released(), main.app.lend_terminal():
-                ended = subprocess.call([plan.executable, *plan.argv[1:]], env=plan.environment())
-                if ended not in _WELL:  # it has said why, which the browser would cover
-                    wait_for_enter()
-        except SuspendNotSupported:  # there is no terminal to take back
+            ended = main.app.run_hermes(command, plan.environment())
+        except SuspendNotSupported:
             main.app.exit(plan)
-            return
-        except OSError as error:
-            main.warn(not_started(plan.executable, error))
+        except BrowseError as error:
+            main.failed(error)
         else:
             failure = _("back from Hermes, which {ended}", ended=how_it_ended(ended))
-            main.say(_("back from Hermes") if ended in _WELL else failure)
+            main.say(_("back from Hermes") if ended in ENDS_WELL else failure)
             # The user has just seen it in Hermes.
             main.start("mark-read", main.mark_read, plan.conversation.session_ids, None)
-        main.reread(())
+            main.reread(())

@@ -242,9 +242,7 @@ class Switching:
                     app.pop_screen()
                 main.arrive(arrival)
             return
-        if main.writes.is_busy:
-            main.say(_("something is still being written here: try again when it is done"))
-            return
+        app.refuse_while_writing()
         store = open_store(location, app.links).source
         try:
             first = await main.call(lambda: main.first_page(store))

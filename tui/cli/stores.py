@@ -245,11 +245,11 @@ def facts_of(host: Host | None) -> Json:
 
 
 def with_host(document: Mapping[str, object], host: Host | None) -> Json:
-    """Return a document that says of which host it is, in each conversation and hit as well; as it
-    is for this machine."""
+    """Return a document that says of which host it is, in each conversation as well; as it is for
+    this machine."""
     if host is None:
         return {**document}
-    for key in ("conversation", "conversations", "hits", "would"):
+    for key in ("conversation", "would"):
         rows = document.get(key)
         for row in rows if isinstance(rows, list) else [rows]:
             if isinstance(row, dict):

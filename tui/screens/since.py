@@ -100,6 +100,7 @@ class SinceScreen(ListScreen):
         if len(places) > 1 and not main.store.is_several:
             self._everywhere = MergedStore(main.location.path.parent / "places", places)
         self._reads_everywhere = Reads(self._opened)
+        self.main.app.reads.add(self._reads_everywhere)
 
     def _opened(self) -> OpenStore:
         return OpenStore(self._everywhere or self.main.store, self.main.location)

@@ -122,7 +122,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def on_unmount(self) -> None:
         """Be let go of: Textual drops watchers that have ended when a value is set again (8.2)."""
-        if self.main.query("#status"):  # else the browser is being left
+        if self.main.status_line.is_attached:  # else the browser is being left
             for name in _SAID:
                 self.main.mutate_reactive(getattr(MainScreen, name))
 

@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Stopped
 from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import trash_folder
@@ -21,7 +22,7 @@ from hermes_browse.store.trash.bundle import BundleNotFoundError, read_bundle_fa
 from hermes_browse.store.trash.shelf import Bundle, find, remove_by_name
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ..browser.edit.deleting import ProgressCard
+from ..browser.edit.deleting import Tell, write_in_sight
 from ..browser.list.conversation_list import ConversationList
 from ..browser.list.list_model import FirstPage
 from ..settings.keys.screen_commands import TRASH
@@ -37,9 +38,6 @@ from .bundles import (
     tell_restored,
 )
 from .sub_screen import ListScreen
-
-_MANY = 2_000
-"""Restoring at least this many messages takes seconds and shows progress."""
 
 
 class TrashScreen(ListScreen):
@@ -140,48 +138,38 @@ class TrashScreen(ListScreen):
             self.rows.action_move(1)
 
     def action_restore(self) -> None:
-        """Restore the marked bundles, or the current one; with many messages, which take seconds,
-        show progress."""
-        if not (bundles := self._targets()):
-            return
-        messages = sum(each.messages for each in bundles)
-        words = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", len(bundles))
-        self.say(words)
-        progress = ProgressCard(f"{words} · {formats.counted(messages, 'message')}")
-        if messages >= _MANY:
-            self.app.push_screen(progress)
-        self.main.start_write(self._restore, bundles, progress)
+        """Restore the marked bundles, or the current one."""
+        if bundles := self._targets():
+            self.main.start_write(self._restore, bundles)
 
-    async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard) -> None:
+    async def _restore(self, bundles: Sequence[Bundle]) -> None:
         main = self.main
         store = main.connect()
         total = len(bundles)
         restored: list[Restored] = []
         failure: BrowseError | None = None
 
-        def stop() -> bool:
-            return main.writes.stopping.is_set() or progress.stopped.is_set()
+        def restore_all(tell: Tell, stopped: Stopped) -> None:
+            def told(stage: Stage) -> None:
+                number = len(restored)
+                share = (number + min(1.0, stage.done / max(stage.total, 1))) / total
+                words = stage.words
+                tell(
+                    share,
+                    _("{number:,} of {total:,} · {stage}", number=number, total=total, stage=words),
+                )
 
-        def tell(stage: Stage) -> None:
-            number = len(restored)
-            share = (number + min(1.0, stage.done / max(stage.total, 1))) / total
-            words = _(
-                "{number:,} of {total:,} · {stage}", number=number, total=total, stage=stage.words
-            )
-            main.writes.tell(progress.show, share, words)
-
-        def restore_all() -> None:
             for each in bundles:
-                restored.append(store.restore(each.name, check=False, stopped=stop, tell=tell))
+                restored.append(store.restore(each.name, check=False, stopped=stopped, tell=told))
 
+        title = ngettext("restoring 1 deletion", "restoring {count:,} deletions", total)
+        messages = sum(each.messages for each in bundles)
         try:
-            await main.write(restore_all)
+            await write_in_sight(main, title, messages, restore_all)
         except BrowseError as error:
             failure = error
-        notes = await main.write(store.check_index) if restored else ()
-        progress.finish()
         if restored:
-            tell_restored(main, restored, notes)
+            tell_restored(main, restored, await main.write(store.check_index))
         self._marked = frozenset()
         if self.is_whole:
             self.catalog_changed()

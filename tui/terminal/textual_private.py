@@ -4,7 +4,8 @@ here.
 Another version may name or use them otherwise: look at each again before `READ_IN` and the pin
 move.
 
-- Colours of drawn widgets: `_styles_cache.StylesCache.get_inner_outer`.
+- Lines and colours of drawn widgets: `_styles_cache.StylesCache`, with its `get_inner_outer` and
+  `render_line`; `Widget._styles_cache`.
 - Sizes of texts: `Widget._layout_updates`.
 - Scrolling: `ScrollView._scroll_update`.
 - Keys of a widget: `DOMNode._bindings`, `App._keymap`, `App._check_bindings`,
@@ -24,7 +25,7 @@ driver.py, which only Unix loads, `LinuxDriver._sigcont_application` with what i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from textual._compositor import Compositor
@@ -111,6 +112,25 @@ def draw_now(widget: Widget) -> None:
     screen._dirty_widgets |= others
     screen.check_idle()
     time.sleep(_A_MOMENT)
+
+
+def draw_plainly(widget: Widget) -> None:
+    """Take the lines of a widget as it draws them: they fill its width, in its colours.
+
+    Textual 8 looks up borders, padding, opacity and more for each line, which takes as long as to
+    draw a row of a list.
+    """
+    widget._styles_cache = _PlainLines()
+
+
+class _PlainLines(StylesCache):
+    """Keeps lines as they were drawn."""
+
+    def render_line(self, styles: Any, y: int, *of_style: Any) -> Strip:
+        if styles.gutter.totals != (0, 0):
+            return super().render_line(styles, y, *of_style)  # something is drawn around it
+        draw: Callable[[int], Strip] = of_style[5]
+        return draw(y)
 
 
 class NarrowCompositor(Compositor):

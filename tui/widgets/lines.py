@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _
 
 from ..settings.keys import Command
 from ..settings.keys.main_commands import LINES
-from ..terminal.textual_private import measure_anew, tell_scroll_bar
+from ..terminal.textual_private import draw_plainly, measure_anew, tell_scroll_bar
 from ..text.styled import (
     Line,
     Paragraph,
@@ -132,6 +132,10 @@ class LongView(LooksWidget, ScrollView, inherit_bindings=False):
     virtual_size = Reactive(Size(0, 0), layout=False)
     """Lines of the whole content. With its columns it would change whenever those of the view do, and
     a view that is as high as its content would be laid out twice."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        draw_plainly(self)
 
     def watch_virtual_size(self, size: Size) -> None:
         if self.styles.is_auto_height:

@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
+import signal
+import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakSet
 
 from rich.text import Text
 from textual.app import App
@@ -21,13 +25,16 @@ from textual.events import Event, Key, Paste
 from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location, locate
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
 from ..settings.start import Start
 from ..terminal.handover import Handover, call_at_end
 from ..terminal.logfile import log_failure
+from ..terminal.programs import not_started, wait_for_enter
 from ..terminal.textual_private import (
     draw_now,
     driver_of,
@@ -35,7 +42,7 @@ from ..terminal.textual_private import (
     give_answers,
     run_bound,
 )
-from .jobs import StoreScreen, Writes
+from .jobs import Reads, Writes
 
 if sys.platform != "win32":
     from ..terminal.driver import BrowserDriver
@@ -44,6 +51,8 @@ if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan  # noqa: F401 -- in quotes
     from hermes_browse.store.hosts.link import Links
 
+ENDS_WELL = (0, -signal.SIGINT, 128 + signal.SIGINT)
+"""How Hermes ends when the user wants it to, also by Ctrl+C."""
 _PATIENCE = 1.0
 """Seconds that a key waits at most for those before it."""
 WHEEL_LINES = 3
@@ -96,6 +105,8 @@ class Application(App["ResumePlan"]):
         self.startup = startup or Start()
         self.is_hint_wanted = self.startup.is_first
         """It is the very first start, and no key was pressed yet."""
+        self.reads: WeakSet[Reads] = WeakSet()
+        """Those of all stores that are open on some screen."""
         self.writes = Writes()
         """Of all stores: a change goes on when another store is shown."""
         self.journals: dict[Path, list[Any]] = {}
@@ -130,9 +141,8 @@ class Application(App["ResumePlan"]):
     @contextmanager
     def released(self) -> Iterator[None]:
         """Hold no handle on any store within the block."""
-        screens = (each for each in self.screen_stack if isinstance(each, StoreScreen))
         with ExitStack() as released:
-            for reads in {screen.reads for screen in screens}:
+            for reads in set(self.reads):
                 released.enter_context(reads.released())
             yield
 
@@ -150,6 +160,39 @@ class Application(App["ResumePlan"]):
             finally:
                 if (drop := getattr(driver_of(self), "drop_input", None)) is not None:
                     drop()
+
+    def refuse_while_writing(self) -> None:
+        """Raise BrowseError while a change is under way."""
+        if self.writes.is_busy:
+            raise BrowseError(_("something is still being written here: try again when it is done"))
+
+    def run_hermes(
+        self, command: Sequence[str], environment: Mapping[str, str], *, is_shown: bool = False
+    ) -> int:
+        """Run Hermes in this terminal until it ends, with no handle on any store, as one would stop
+        its own prune, and return its exit code.
+
+        Args:
+            command: Its path first.
+            environment: All of it.
+            is_shown: Print the command before it, and wait for Enter behind it; else that is waited
+                for only if it failed, as it has said why.
+
+        Raises:
+            BrowseError: A change is under way, or it cannot be started.
+            SuspendNotSupported: There is no terminal to take back.
+        """
+        self.refuse_while_writing()
+        try:
+            with self.released(), self.lend_terminal():
+                if is_shown:
+                    print(printable(shlex.join(command)), flush=True)
+                code = subprocess.call(command, env=environment)
+                if is_shown or code not in ENDS_WELL:
+                    wait_for_enter()
+        except OSError as error:
+            raise BrowseError(not_started(command[0], error)) from error
+        return code
 
     @cached_property
     def links(self) -> Links:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -14,9 +14,10 @@ from textual.content import Content
 from textual.widgets import ProgressBar, Static
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.bulk import CleanedUp, Step
+from hermes_browse.store.cleanup.bulk import CleanedUp
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
+from hermes_browse.store.connection.reader import Stopped
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
@@ -29,6 +30,8 @@ from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.card import Card, CountCard, styled
 from ..context import Context
+
+Result = TypeVar("Result")
 
 NAMED = 12
 """Maximum number of conversations that the card names."""
@@ -234,10 +237,12 @@ class ProgressCard(Card[None]):
         self.answer(_("stopping …"))
 
 
+Tell = Callable[[float, str], None]
+"""Takes the share that is done, from 0 to 1, and the same in words."""
 _FEW_CONVERSATIONS = 25
 """Up to so many conversations, progress is shown in the status line."""
 _MANY_MESSAGES = 2_000
-"""From so many messages on, which take many seconds to delete, progress is shown on a card."""
+"""From so many messages on, which take seconds to delete or restore, progress is shown on a card."""
 _SHORT_REASON = 50
 """Letters of a reason that fits into the status line."""
 
@@ -308,30 +313,51 @@ def protected(context: Context, plan: Plan) -> str:
 
 
 async def carry_out(context: Context, plan: Plan) -> CleanedUp:
-    """Delete by a plan, and show how far that is: on a card if it takes long, else in the status
-    line."""
-    store, writes = context.connect(), context.writes
-    count, messages = len(plan.selected), sum(each.rows for each in plan.selected)
+    """Delete by a plan, and show how far that is."""
+    store, count = context.connect(), len(plan.selected)
+    messages = sum(each.rows for each in plan.selected)
     title = ngettext(
         "Moving 1 conversation to the trash",
         "Moving {count:,} conversations to the trash",
         count,
     )
+
+    def delete(tell: Tell, stopped: Stopped) -> CleanedUp:
+        return store.delete_planned(
+            plan, tell=lambda step: tell(step.share, step.words), stopped=stopped
+        )
+
+    is_long = count > _FEW_CONVERSATIONS
+    return await write_in_sight(context, title, messages, delete, is_long=is_long)
+
+
+async def write_in_sight(
+    context: Context,
+    title: str,
+    messages: int,
+    write: Callable[[Tell, Stopped], Result],
+    *,
+    is_long: bool = False,
+) -> Result:
+    """Run a job that writes, and show how far it is: on a card, where the user can stop it, if it is
+    long or about many messages; else in the status line."""
+    writes = context.writes
     context.progress = f"{title} …"
     card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}")
-    if count > _FEW_CONVERSATIONS or messages >= _MANY_MESSAGES:
+    if is_long or messages >= _MANY_MESSAGES:
         context.app.push_screen(card)
 
-    def tell(step: Step) -> None:
-        writes.tell(context.show_progress, f"{title} · {step.words}")
-        writes.tell(card.show, step.share, step.words)
+    def tell(share: float, words: str) -> None:
+        writes.tell(context.show_progress, f"{title} · {words}")
+        writes.tell(card.show, share, words)
 
     def stopped() -> bool:
         return writes.stopping.is_set() or card.stopped.is_set()
 
-    cleaned = await context.write(lambda: store.delete_planned(plan, tell=tell, stopped=stopped))
-    card.finish()
-    return cleaned
+    try:
+        return await context.write(lambda: write(tell, stopped))
+    finally:
+        card.finish()
 
 
 def spared_words(plan: Plan, cleaned: CleanedUp, verb: str) -> str:

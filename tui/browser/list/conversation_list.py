@@ -79,11 +79,6 @@ class ConversationList(LongView, can_focus=True):
         row: ListRow
 
     @dataclass
-    class Moved(_FromList):
-        """`at` has changed. The cursor is drawn before this arrives; what else tells of its row is
-        drawn next."""
-
-    @dataclass
     class RowsShown(_FromList):
         """Rows `first` to `last` were drawn: their missing details may be read now."""
 
@@ -109,8 +104,10 @@ class ConversationList(LongView, can_focus=True):
         """The columns of conversations."""
         self.clock = time.time
         """Returns Unix seconds, for ages."""
-        self._now: float | None = None
-        """The moment of all ages on screen; None when the rows are about to be drawn anew."""
+        self._width = 0
+        """Cells of a row."""
+        self._now = 0.0
+        """The moment of all ages on screen; 0 when the rows are about to be drawn anew."""
 
     def __len__(self) -> int:
         return len(self.source)
@@ -118,6 +115,13 @@ class ConversationList(LongView, can_focus=True):
     @property
     def current(self) -> ListRow | None:
         return self.source.row(self.cursor) if 0 <= self.cursor < len(self.source) else None
+
+    @property
+    def enter_resumes(self) -> bool:
+        """Whether Enter resumes the conversation under the cursor; one that was found by words is
+        read."""
+        row = self.current
+        return self.resumes and isinstance(row, ConversationRow) and not (row.hits or row.is_named)
 
     @property
     def _key(self) -> str | None:
@@ -145,7 +149,7 @@ class ConversationList(LongView, can_focus=True):
         index = target_index
         if index is None:
             index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
-        self.source, self._now, self._drawn = source, None, (-1, -1)
+        self.source, self._now, self._drawn = source, 0.0, (-1, -1)
         index += self._is_head(index)
         self.virtual_size = Size(1, len(source))
         self.set_reactive(ConversationList.cursor, index)
@@ -167,7 +171,7 @@ class ConversationList(LongView, can_focus=True):
 
     def refresh_rows(self) -> None:
         """Redraw the visible lines: details of their rows were read, or their ages have grown."""
-        self._now = None
+        self._now = 0.0
         self.refresh()
 
     def validate_cursor(self, cursor: int) -> int:
@@ -186,13 +190,8 @@ class ConversationList(LongView, can_focus=True):
 
     def _tell(self, at: CursorRow) -> None:
         """Report the row under the cursor, and show in the footer what Enter does with it."""
-        title = getattr(at.row, "enter", "")
-        if self.resumes and isinstance(at.row, ConversationRow):
-            is_found = at.row.hits or at.row.is_named  # by a search for words
-            title = title if is_found else "resume"
-        self.enter_title = title
+        self.enter_title = "resume" if self.enter_resumes else getattr(at.row, "enter", "")
         self.at = at
-        self.post_message(self.Moved(self))
 
     def _scroll_to_cursor(self) -> None:
         top, height = self.scroll_offset.y, self.size.height
@@ -221,16 +220,20 @@ class ConversationList(LongView, can_focus=True):
             self._looks[key] = style
         return style
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw rows, and tell which are shown. They share what takes long to look up: their width,
+        and the moment of their ages."""
+        self._width = self.scrollable_content_region.width
+        self._now = self._now or self.clock()
+        if len(self.source):
+            self._post_shown()
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
-        index = y + self.scroll_offset.y
-        width = self.scrollable_content_region.width
-        base = self._look_style("")
+        index, width = y + self.scroll_offset.y, self._width
         if index >= len(self.source):
-            return Strip.blank(width, base)
+            return Strip.blank(width, self._look_style(""))
         row = self.source.row(index)
-        self._post_shown()
-        if self._now is None:
-            self._now = self.clock()
         spans = spans_of(row, width, self._now, self.columns)
         (lead, look), under = spans[0], ""
         if is_marked(row, self.marks):
@@ -240,12 +243,13 @@ class ConversationList(LongView, can_focus=True):
             # A mark besides the background, which not every theme has and not everyone sees.
             lead = ("▌" if self.has_focus else "▏") + lead[1:]
         is_reversed = bool(under) and bool(self._look_style(under).reverse)
+        app = self.app
         segments = []
         for text, name in [(lead, look), *spans[1:]]:
             if not text:
                 continue
             # Rows should be printable already; this is the last check before the terminal.
-            safe = shaded(printable(text), name, self.app)
+            safe = shaded(printable(text), name, app)
             is_bar = is_reversed and safe.strip() and not safe.strip(BLOCKS)
             # Reversed, a bar would turn into its empty part.
             segments.append(Segment(safe, self._look_over(name, "" if is_bar else under)))

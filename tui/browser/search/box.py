@@ -70,11 +70,19 @@ class QueryBox(TextBox):
         # The cursor has not moved yet: its position is that in the old value.
         self._at_end = self.cursor_position >= min(len(old), len(value))
 
-    def mark(self, filters: Iterable[Filter], problems: Iterable[QueryProblem]) -> None:
+    def mark(
+        self, filters: Iterable[Filter], problems: Iterable[QueryProblem], *, is_typed: bool
+    ) -> list[QueryProblem]:
+        """Mark filters and problems, and return these; a filter at the end that is still being typed
+        is none yet."""
+        is_unfinished = is_typed or self.value.endswith((":", "<", ">", "="))
+        typed_to = len(self.value) if is_unfinished else -1
+        shown = [each for each in problems if each.end != typed_to]
         self.marks = [
             *(("accent", each.start, each.end) for each in filters),
-            *(("problem", each.start, each.end) for each in problems),
+            *(("problem", each.start, each.end) for each in shown),
         ]
+        return shown
 
     def offer(self, offered: Offer | None) -> None:
         """Show the first completion of the query behind the cursor."""

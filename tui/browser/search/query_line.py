@@ -99,13 +99,8 @@ class QueryLine:
         if self._remark is None:
             self._place = 0
         query = parse(text)
-        # An incomplete filter that is still being typed is no problem yet.
-        is_typed = self._offer(text) or text.endswith((":", "<", ">", "="))
-        end = len(text) if is_typed else -1
-        problems = [
-            problem for problem in (*query.problems, *unknown_filters(query)) if problem.end != end
-        ]
-        self._main.box.mark(query.filters, problems)
+        found = (*query.problems, *unknown_filters(query))
+        problems = self._main.box.mark(query.filters, found, is_typed=self._offer(text))
         messages = [*(problem.text for problem in problems), self._remark or ""]
         return Typed(query, [*filter(None, messages)], refusal_of(problems))
 

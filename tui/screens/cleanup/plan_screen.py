@@ -73,13 +73,8 @@ class RulesBox(QueryBox):
 
     def _mark(self) -> None:
         """Mark what is read as a filter, and offer to complete the last one."""
-        query = self.parsed
-        text = self.value
-        now = self._clock()
-        offered = complete(text, self.vocabulary, now, for_cleanup=True)
-        typing = len(text) if offered is not None else -1
-        problems = [each for each in query.problems if each.end != typing]
-        self.mark(query.filters, problems)
+        offered = complete(self.value, self.vocabulary, self._clock(), for_cleanup=True)
+        self.mark(self.parsed.filters, self.parsed.problems, is_typed=offered is not None)
         self.offer(offered)
 
     @property

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 from typing import Any, NamedTuple
 
 from textual.app import ComposeResult, SuspendNotSupported
@@ -22,7 +21,7 @@ from hermes_browse.store.wording import _
 
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import RECLAIM
-from ...terminal.programs import how_it_ended, not_started, wait_for_enter
+from ...terminal.programs import how_it_ended
 from ...text import formats
 from ...widgets.card import Card, styled
 
@@ -142,21 +141,18 @@ async def _open_card(main: MainScreen, location: Location, over: Screen[Any]) ->
 
 
 def _run(main: MainScreen, reclaim: Reclaim) -> None:
-    """Close the store, run Hermes in the foreground, and report the outcome."""
+    """Run Hermes, and report the outcome."""
     assert reclaim.executable is not None
     before = main.store.sizes()[0]
+    command = [reclaim.executable, *reclaim.argv[1:]]
+    environment = {**os.environ, "HERMES_HOME": reclaim.home}
     try:
-        with main.reads.released(), main.app.lend_terminal():
-            print(printable(" ".join(reclaim.argv)), flush=True)
-            environment = {**os.environ, "HERMES_HOME": reclaim.home}
-            command = [reclaim.executable, *reclaim.argv[1:]]
-            code = subprocess.run(command, env=environment).returncode
-            wait_for_enter()
+        code = main.app.run_hermes(command, environment, is_shown=True)
     except SuspendNotSupported:
-        main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+        main.warn(_("This terminal cannot be lent to Hermes and taken back."))
         return
-    except OSError as error:
-        main.warn(not_started(reclaim.executable, error))
+    except BrowseError as error:
+        main.failed(error)
         return
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
     sizes = _(
