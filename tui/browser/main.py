@@ -32,7 +32,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..settings.keys.main_commands import LIST, MAIN, NEEDED
 from ..settings.options import FOREVER
-from ..widgets.bindings import working
+from ..widgets.bindings import with_keys
 from ..work.application import Arrival
 from .context import ShownConversation
 from .messages import PaneMessages
@@ -58,7 +58,7 @@ class FirstHint(Static):
 
     def on_mount(self) -> None:
         known = {command.id: command for command in (*MAIN, *LIST)}
-        in_force = working((known[id] for id in _HINTED), self.screen.active_bindings)
+        in_force = with_keys((known[id] for id in _HINTED), self.screen.active_bindings)
         keys = {command.id: names.split()[0] for names, command in in_force}
         lines = [Content()]
         for id in filter(keys.__contains__, NEEDED):
@@ -85,6 +85,7 @@ class MainScreen(PaneMessages):
             self.watch(self, name, self.show_header_soon, init=False)
         self.rows.resumes = self.RESUMES and self.options.enter == "resume"
         self.watch(self.rows, "at", self.row_changed, init=False)
+        self.watch(self.rows, "at", self.tell_of_row_soon, init=False)
         self.watch(self.lineage, "at", self.entry_changed, init=False)
         self.watch(self.transcript, "needed", self.loader.read_window, init=False)
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
@@ -197,7 +198,7 @@ class MainScreen(PaneMessages):
         if self.searched is None:
             current = self.current if not self.box.has_focus else None
             keys = [f"c{current.root_id}"] if current is not None else []
-            self.listing.refresh(at=[*keys, self.search.before])
+            self.listing.refresh(at=[*keys, self.search.row_before])
             self.say("")
             self.search_status = ""
 

@@ -12,7 +12,7 @@ from hermes_browse.store.wording import _
 from ..widgets.list_rows import ListRow, NoteRow
 from . import header
 from .keyed import KeyScreen
-from .list.conversation_list import ConversationList, CursorRow
+from .list.conversation_list import ConversationList
 from .list.rows import ConversationRow, JobRow, MoreRow, SuggestionRow
 from .transcript.view import TranscriptView
 
@@ -40,9 +40,8 @@ class PaneMessages(KeyScreen):
         self.describe_row()
         self.family_loader.find_losses()
 
-    def row_changed(self, at: CursorRow) -> None:
-        """Follow the list's cursor; what tells of its row is shown after the cursor is drawn."""
-        super().row_changed(at)
+    def tell_of_row_soon(self) -> None:
+        """Show what tells of the row under the list's cursor, after the cursor is drawn."""
         self.call_later(self._tell_of_row)
 
     def _tell_of_row(self) -> None:

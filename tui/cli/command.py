@@ -72,8 +72,8 @@ class Subcommand:
     def give(
         self, document: Mapping[str, object], tell: Callable[..., object], *what: object
     ) -> None:
-        """Print a document, or for people what `tell` makes of something. The store is closed
-        before, as printing may wait for a pager."""
+        """Print a document with `--json`, else call `tell` with `what`. The store is closed before, as
+        a pager may wait."""
         if self.store is not None:
             self.store.close()
         if self.given.json:

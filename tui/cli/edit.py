@@ -67,8 +67,8 @@ _KEYS = {
 """JSON fields of the changed ids."""
 
 
-class MarkCommand(StoreCommand):
-    """Set or clear a mark on whole lineages, all in one transaction."""
+class FlagCommand(StoreCommand):
+    """Set or clear a flag (archived, pinned) on whole lineages, all in one transaction."""
 
     arguments = (IDS,)
 

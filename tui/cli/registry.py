@@ -57,14 +57,14 @@ COMMANDS = {
         "edit.RenameCommand", "Rename a conversation; an empty title clears it."
     ),
     "archive": CommandEntry(
-        "edit.MarkCommand",
+        "edit.FlagCommand",
         "Archive conversations: they are hidden from lists, and nothing is lost.",
     ),
-    "unarchive": CommandEntry("edit.MarkCommand", "Unarchive conversations."),
+    "unarchive": CommandEntry("edit.FlagCommand", "Unarchive conversations."),
     "pin": CommandEntry(
-        "edit.MarkCommand", "Protect conversations from Hermes' automatic deletion."
+        "edit.FlagCommand", "Protect conversations from Hermes' automatic deletion."
     ),
-    "unpin": CommandEntry("edit.MarkCommand", "Unpin conversations."),
+    "unpin": CommandEntry("edit.FlagCommand", "Unpin conversations."),
     "tag": CommandEntry(
         "edit.TagCommand", "Give a conversation tags, which no store of Hermes keeps."
     ),

@@ -40,8 +40,8 @@ class Answers(NamedTuple, Generic[T]):
     """What the stores that a command line names have answered."""
 
     placed: Sequence[tuple[Json, T]]
-    """Each with its place: what its rows say of the store, nothing if only one of this machine was
-    asked."""
+    """Pairs of place and answer. A place is what rows say of the store; empty where only one store of
+    this machine was asked."""
     facts: Json
     """What the document says of all places."""
     summary: str

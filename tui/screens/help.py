@@ -28,7 +28,7 @@ from ..settings.keys.screen_commands import HELP
 from ..text.formats import fit
 from ..text.glyphs import LEGENDS
 from ..text.styled import Line, line_text, wrap_spans
-from ..widgets.bindings import working
+from ..widgets.bindings import with_keys
 from ..widgets.card import Card
 from ..widgets.lines import TextBox
 
@@ -111,7 +111,7 @@ def _by_task(
     """Group the keys that work by task, those that everybody needs first; `otherwise` is the title
     of commands without a task."""
     rows = defaultdict[str, list[Row]](list)
-    for keys, command in sorted(working(commands, active), key=_need):
+    for keys, command in sorted(with_keys(commands, active), key=_need):
         title = _("To begin with") if command.id in NEEDED else _(command.task) or otherwise
         meaning = _(command.help)
         rows[title].append((keys, meaning[:1].upper() + meaning[1:]))

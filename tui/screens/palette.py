@@ -26,7 +26,7 @@ from ..settings.keys import Command, final_keys
 from ..settings.keys.main_commands import APP, TRANSCRIPT
 from ..settings.keys.screen_commands import CHOICES
 from ..text.formats import counted, fit
-from ..widgets.bindings import key_names, working
+from ..widgets.bindings import key_names, with_keys
 from ..widgets.card import NarrowCard
 
 _NO_MATCH = 3
@@ -139,12 +139,12 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     if focused.id == "transcript":
         commands = [*TRANSCRIPT, *of_screen]
     commands += [each for each in APP if each.id == "mouse"]
-    here = working((each for each in commands if each.task != "Move"), screen.active_bindings)
+    here = with_keys((each for each in commands if each.task != "Move"), screen.active_bindings)
     known = {command.action for _keys, command in here}
     # The commands of the transcript that its screen carries out work from everywhere, by name.
     rest = [command for command in commands if command.is_method and command.action not in known]
     every = []
-    for keys, command in [*here, *working(final_keys(rest, keymap))]:
+    for keys, command in [*here, *with_keys(final_keys(rest, keymap))]:
         node = {"transcript": focused, "app": app}.get(command.scope, screen)
         is_here = command.scope == "transcript" and command.action in known
         group = _("Here") if is_here or not command.task else _(command.task)

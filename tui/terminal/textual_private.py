@@ -134,17 +134,20 @@ class _PlainLines(StylesCache):
 
 
 class NarrowCompositor(Compositor):
-    """Composes only the widgets that a frame touches.
+    """Composes only the widgets that are seen in the changed part of the screen.
 
-    That of Textual 8 compares the changed part of the screen with where a widget may be drawn,
-    which is the whole screen for most, and so takes the lines of all of them for each frame.
+    That of Textual 8 compares this part with where a widget may be drawn, which is the whole screen
+    for most, and so takes the lines of all of them for each frame; also those of containers, which
+    are covered by what they contain.
     """
 
     def _get_renders(self, crop: Region | None = None) -> Renders:
-        for widget, (region, clip) in self.visible_widgets.items():
+        for widget, (region, clip) in self.visible_widgets.items():  # from front to back
             shown = region.intersection(clip)
             if crop is None or crop.overlaps(shown):
                 yield region, clip, widget.render_lines(shown.translate(-region.offset))
+                if crop is not None and shown.contains_region(crop):
+                    return  # all others are behind it
 
 
 def driver_of(app: App[Any]) -> Driver | None:

@@ -81,7 +81,7 @@ def key_names(keys: str) -> str:
     return " ".join(map(_key_name, keys.split(",")))
 
 
-def working(
+def with_keys(
     commands: Iterable[Command], active: Mapping[str, ActiveBinding] | None = None
 ) -> list[tuple[str, Command]]:
     """Commands with their keys as they are printed; keys that do the same stand together.

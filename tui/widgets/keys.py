@@ -26,8 +26,8 @@ from .lines import TextLine, clicked
 _REFUSED = Does("", "", "", "refuse").action
 """The action of commands that cannot be used where the footer is."""
 _SHOWN, _END = "shown", "end"
-"""Places in the line: of the keys that stand before the help and the way back in the order of the
-bindings, and of those two with all behind them."""
+"""Groups of the line: first the keys in the order of the bindings; at the end the help, Esc, and what
+follows them."""
 
 
 class _Key(NamedTuple):

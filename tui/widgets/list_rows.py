@@ -1,4 +1,4 @@
-"""Rows of a list, their sources, and the columns at their right."""
+"""Rows of a list, their sources, the columns at their right, and signs of bars."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Column(NamedTuple, Generic[Row]):
     head: str
     """To be translated through `_`."""
     width: int
-    """Cells, with the space before its text; 0 for that of an age."""
+    """Cells, with the space before the text; 0: as wide as an age."""
     text: Callable[[Row, float], str]
     """Returns its text, printable, for a row and the current time (Unix seconds)."""
     least: int = 0
@@ -144,3 +144,25 @@ class Columns(Generic[Row]):
 def head_of(head: str, order: object, current: object) -> str:
     """Return a heading, with an arrow if its order is the current one."""
     return _(head) + ("▼" if current is not None and order == current else "")
+
+
+# Bars
+
+LOWER = " ▁▂▃▄▅▆▇█"
+"""The lower eighths of a cell, from empty to full."""
+BLOCKS = " ▏▎▍▌▋▊▉█▓▒░╱"
+"""What bars in rows are made of."""
+_SHADES = {
+    "goes": "█", "spared": "▒", "stays": "░", "dim": "░",
+    "series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱",
+}  # fmt: skip
+"""What fills a bar without colours, by its look."""
+
+
+def shaded(text: str, look: str) -> str:
+    """Return a text for an app without colours: with its full cells as a shade, of what stays also
+    its higher ones."""
+    if look not in _SHADES:
+        return text
+    cells = LOWER[4:] if look in ("spared", "stays") else LOWER[8]
+    return text.translate(dict.fromkeys(map(ord, cells), _SHADES[look]))

@@ -7,30 +7,21 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.app import App
 from textual.geometry import Size
 from textual.strip import Strip
 
 from hermes_browse.store.text import printable
 
 from .lines import LooksWidget
+from .list_rows import LOWER, shaded
 
-LOWER = " ▁▂▃▄▅▆▇█"
-"""The lower eighths of a cell, from empty to full."""
-BLOCKS = " ▏▎▍▌▋▊▉█▓▒░╱"
-"""What bars in rows are made of."""
 _HATCHED = "spared"
 """The look that is hatched as well as coloured."""
-_SHADES = {
-    "goes": "█", "spared": "▒", "stays": "░", "dim": "░",
-    "series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱",
-}  # fmt: skip
-"""What fills a bar without colours, by its look."""
 
 Part = tuple[str, float]
 """A look and a value that is not negative."""
@@ -147,15 +138,6 @@ def runs(cells: Sequence[Cell]) -> list[Cell]:
     return [Cell("".join(cell.text for cell in same), *looks) for looks, same in same_looks]
 
 
-def shaded(text: str, look: str, app: App[Any]) -> str:
-    """Return a text with its full cells as a shade if the app has no colours, of what stays also
-    its higher ones."""
-    if not app.no_color or look not in _SHADES:
-        return text
-    cells = LOWER[4:] if look in ("spared", "stays") else LOWER[8]
-    return text.translate(dict.fromkeys(map(ord, cells), _SHADES[look]))
-
-
 class Picture(LooksWidget):
     """A widget of rows of cells; drawn again on request, and for another size."""
 
@@ -174,12 +156,13 @@ class Picture(LooksWidget):
         if self._drawn is None or self._drawn[0] != self.size:
             self._drawn = self.size, self.draw_rows()
         rows = self._drawn[1]
-        base = self.rich_style
+        base, no_color = self.rich_style, self.app.no_color
         segments = []
         for text, look, behind in rows[y] if y < len(rows) else ():
             style = base + self._look_style(look)
-            if behind and not (look == "cut" and self.app.no_color):  # two greys would hide it
+            if behind and not (look == "cut" and no_color):  # two greys would hide it
                 back = self._look_style(behind)
                 style += Style(bgcolor=back.bgcolor or back.color)
-            segments.append(Segment(shaded(printable(text), look, self.app), style))
+            safe = printable(text)
+            segments.append(Segment(shaded(safe, look) if no_color else safe, style))
         return Strip(segments).adjust_cell_length(self.size.width, base)

@@ -25,8 +25,15 @@ from ...settings.keys.main_commands import LIST
 from ...terminal.textual_private import draw_now
 from ...widgets.bindings import bindings
 from ...widgets.lines import LongView
-from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
-from ...widgets.stacked_columns import BLOCKS, shaded
+from ...widgets.list_rows import (
+    BLOCKS,
+    FixedRows,
+    HeadRow,
+    ListRow,
+    NoteRow,
+    RowSource,
+    shaded,
+)
 from .columns import ListLayout
 from .rows import ConversationRow, family_heading, is_marked, spans_of
 
@@ -243,13 +250,15 @@ class ConversationList(LongView, can_focus=True):
             # A mark besides the background, which not every theme has and not everyone sees.
             lead = ("▌" if self.has_focus else "▏") + lead[1:]
         is_reversed = bool(under) and bool(self._look_style(under).reverse)
-        app = self.app
+        no_color = self.app.no_color
         segments = []
         for text, name in [(lead, look), *spans[1:]]:
             if not text:
                 continue
             # Rows should be printable already; this is the last check before the terminal.
-            safe = shaded(printable(text), name, app)
+            safe = printable(text)
+            if no_color:
+                safe = shaded(safe, name)
             is_bar = is_reversed and safe.strip() and not safe.strip(BLOCKS)
             # Reversed, a bar would turn into its empty part.
             segments.append(Segment(safe, self._look_over(name, "" if is_bar else under)))

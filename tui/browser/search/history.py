@@ -1,9 +1,9 @@
 """Searches that are kept, and those made earlier: the file that has them, and the card that lists
 them with the tags.
 
-The file is private, and never has results. Each line is a JSON string: a query that was searched
-for; with `*` before it one that was kept; with `-` before either one that is so no longer. Lines are
-only added, so that two browsers do not take from each other.
+The file is private, and never has results. Each line is a query as a JSON string; with `*` before it
+the query was kept, with `-` before that it was removed again. Lines are only added, so that two
+browsers do not take from each other.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ class LiveSearch:
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
         self._was_busy = self.is_outdated = False
-        """Search again as soon as the list was read: the store was busy; this program changed it."""
-        self.before = ""
+        """Search again when the list has been read: the store was busy; this program changed it."""
+        self.row_before = ""
         """Key of the row the list was on before the search."""
 
     def query_changed(self, typed: Typed) -> None:
@@ -59,7 +59,7 @@ class LiveSearch:
         if main.searched is None:
             main.search_view = View.ALL
             row = main.rows.current
-            self.before = row.key if row is not None else ""
+            self.row_before = row.key if row is not None else ""
         self._folds.clear()
         main.searched = query
         self.run()

@@ -1,5 +1,5 @@
-"""Results of a search as rows: matching titles first, then conversations with their hits, also
-those that are among the titles: what stands above does not change while hits are read."""
+"""A search as rows: matching titles, then conversations with their hits. A conversation may stand in
+both, so that the titles stay where they are while hits arrive."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class TranscriptLoader:
         self._follower: Worker[None] | None = None
         """Reads new messages, perhaps still."""
         self._left_out: dict[int | None, int] = {}
-        """The message that this reading leaves out, by the one at which it began instead."""
+        """Where the page began → the message that was asked for, which this reading leaves out."""
 
     def follow(self, shown: ShownConversation) -> None:
         """Show something else, or the changes of the same conversation."""

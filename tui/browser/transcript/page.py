@@ -122,7 +122,7 @@ class Page:
         """Highlight other terms, more strongly in one message, the hit."""
         self.matchers, self.hit = matchers, hit
         self.hit_number: int | None = None
-        """The index of the current match line of the hit, the same at any width; None for all."""
+        """Which of the hit's match lines is current, counted from 0; None for all of them."""
         self._lit = lru_cache(_MAX_CACHED)(partial(TextLayout.lit, matchers=matchers))
 
     def resize(self, width: int, height: int) -> None:
