@@ -28,7 +28,7 @@ from ..search.scope import make_scope
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from .edited_file import Edit, TrackedFile, split
-from .replay import FILE_TOOLS, Files, replay_uses
+from .replay import Replay
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _AHEAD = re.compile(r"^(?:[-+]|(?:[^:\s]+:)? *\d+[|:\t])")
@@ -39,11 +39,8 @@ _DEPTH = 100
 """Sessions above another that are looked at."""
 
 
-Owned = tuple[str, Edit | None]
-"""A line, and the edit it comes from."""
-Triple = tuple[str | None, str | None, str | None]
+Triple = tuple[str | None, ...]
 """A line between two others; None for one that is not known."""
-Owners = dict[Triple, Edit | None]
 
 
 class BlameLine(NamedTuple):
@@ -71,9 +68,9 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     """
     path = posixpath.normpath(path)
     uses, catalog = _read_uses(reader, posixpath.basename(path), now)
-    files: Files = {}
-    replay_uses(reader, files, uses, catalog.sessions)
-    file = files.get(path, TrackedFile(path))
+    replay = Replay(catalog.sessions)
+    replay.do_all(reader, uses)
+    file = replay.files.get(path) or TrackedFile(path)
     _disown_copies(reader, file, uses, catalog)
 
     @cache
@@ -98,14 +95,13 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     )
     session_ids = first_texts(reader.rows_in(sql, sorted(ids), [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
-    roots = {catalog.root_of(id): catalog.of_session(id) for id in session_ids}
-    conversations = [each for each in roots.values() if each is not None]
+    roots = {catalog.root_of(id) for id in session_ids}
+    conversations = [catalog.conversation(root) for root in roots if root is not None]
     copied = {id for each in conversations for id in branched_off(reader, catalog, each)}
     uses = [
         use
         for use in read_tool_uses(reader, conversations, naming)
-        if use.name in ("terminal", *FILE_TOOLS) and use.message_id not in copied
-        if name in use.arguments or escaped in use.arguments
+        if use.message_id not in copied and (name in use.arguments or escaped in use.arguments)
     ]
     return uses, catalog
 
@@ -145,40 +141,39 @@ def _shown_at(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, int]:
     return shown_at
 
 
-def _owners(file: TrackedFile, text: str | None) -> Iterable[Owned]:
+def _owners(file: TrackedFile, text: str | None) -> Iterable[tuple[str, Edit | None]]:
     """Return each line of the file, and the edit it comes from."""
     left = file.last.lines
     if text is None:
-        return [(line.text, line.added_by) for line in left if line.text is not None]
+        return [(line.text, line.added_by) for line in left if line.text]  # nor if it is absent
     texts = split(text)
     triples = _triples(texts)
-    there = Counter(triples)
-    owners = _owners_by_triple(file)
-    edits = [owners.get(triple) if there[triple] == 1 else None for triple in triples]
+    owners = _owners_by_triple(file, triples)
+    edits = list(map(owners.get, triples))
     if file.is_certain and text == file.last.text():
-        edits = [line.added_by or edit for line, edit in zip(left, edits, strict=True)]
+        pairs = zip(left, edits, strict=False)  # an empty file may be read for none
+        edits = [line.added_by or edit for line, edit in pairs]
     return zip(texts, edits, strict=True)
 
 
-def _owners_by_triple(file: TrackedFile) -> Owners:
-    """Return who wrote the lines that were left; nobody where that is not sure."""
-    owners: Owners = {}
+def _owners_by_triple(file: TrackedFile, triples: Sequence[Triple]) -> dict[Triple, Edit | None]:
+    """Return who wrote the lines that stand once between the same others; nobody where that is not
+    sure."""
+    owners = dict.fromkeys(triple for triple, count in Counter(triples).items() if count == 1)
     for version in file.versions:
-        found: defaultdict[Triple, list[Edit | None]] = defaultdict(list)
         texts = [line.text for line in version.lines]
+        there = set(texts)
+        gone = {line.text for line in version.before if line.removed_by is not None}
+        is_whole = version.text() is not None
+        found: defaultdict[Triple, list[Edit | None]] = defaultdict(list)
         for line, triple in zip(version.lines, _triples(texts), strict=True):
             found[triple].append(line.added_by)
-        gone = {line.text for line in version.before if line.removed_by is not None}
-        there = set(texts)
-        is_whole = version.text() is not None
-        owners = {
-            triple: edit
-            for triple, edit in owners.items()
-            if triple in found or not (is_whole or triple[1] in there)
-            if triple[1] not in gone
-        }
-        for triple, edits in found.items():
-            if edits != [None] or triple not in owners:  # one from before may be that of the owner
+        for triple in owners:
+            text, edits = triple[1], found[triple]
+            is_elsewhere = not edits and (is_whole or text in there)
+            if is_elsewhere or text in gone:
+                owners[triple] = None
+            if edits not in ([], [None]):  # one from before may be that of the owner
                 owners[triple] = edits[0] if len(set(edits)) == 1 else None
     return owners
 

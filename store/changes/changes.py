@@ -6,37 +6,20 @@ import fnmatch
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_mapping
-from ..errors import no_session
 from ..files import read_regular
-from ..sessions.catalog import Catalog
-from ..sessions.first_page import read_neighbourhood
-from ..sessions.models import Conversation
 from ..wording import _
-from .commands import changed_names, program_names
 from .diffs import DiffLine, quoted, unified_diff
-from .edited_file import Edit, TrackedFile, whole
-from .replay import CHANGING_TOOLS, Files, replay_uses
-from .tool_uses import ToolUse, read_tool_uses
+from .edited_file import MISSING, Edit, TrackedFile, whole
+from .replay import CHANGING_TOOLS, Replay
+from .tool_uses import ToolUse, find_tree, read_tool_uses
 
-_PROGRAMS = {"terminal": ("command", changed_names), "execute_code": ("code", program_names)}
-"""Tools that run a command or a program: the argument that has it, and what tells which names it
-changes, None if it changes no file."""
 _LARGEST = 50_000_000
 """Bytes of a file that is compared with what a conversation left."""
-
-
-class ShellCommand(NamedTuple):
-    """A command of a terminal, or a program, that may have changed files."""
-
-    message_id: int
-    session_id: str
-    text: str
 
 
 class FileChange(NamedTuple):
@@ -75,27 +58,8 @@ class Changes(NamedTuple):
     """By path."""
     failed: int
     """Edits that failed."""
-    commands: tuple[ShellCommand, ...]
-
-
-def find_tree(
-    reader: Reader, session_id: str, now: float = 0.0
-) -> tuple[Catalog, list[Conversation]]:
-    """Read the conversation of a session, and all its subagents after those they work for.
-
-    Raises:
-        NotFoundError: There is no such session.
-    """
-    catalog = read_neighbourhood(reader, [session_id], now)
-    conversation = catalog.of_session(session_id)
-    if conversation is None:
-        raise no_session(session_id)
-    tree = [conversation]
-    for parent in tree:
-        tree += [
-            child for child in catalog.child_conversations(parent) if child.is_attached_subagent
-        ]
-    return catalog, tree
+    commands: tuple[ToolUse, ...]
+    """Commands of a terminal, and programs, that may have changed files."""
 
 
 def read_changes(reader: Reader, session_id: str, now: float = 0.0) -> Changes:
@@ -110,39 +74,33 @@ def read_changes(reader: Reader, session_id: str, now: float = 0.0) -> Changes:
         NotFoundError: There is no such session.
     """
     catalog, tree = find_tree(reader, session_id, now)
-    uses = read_tool_uses(reader, tree)
-    tracked: Files = {}
-    failed = replay_uses(reader, tracked, _telling(uses), catalog.sessions)
-    found = list(_commands(uses))
-    touched = {name for _command, names in found for name in names}
-    is_touched = re.compile("|".join(map(fnmatch.translate, touched)) or "(?!)").match
-    own = set(tree[0].session_ids)
-    directory = os.path.realpath(tree[0].cwd) if tree[0].cwd else ""  # as the tools name files
+    replay = Replay(catalog.sessions)
+    replay.do_all(reader, _telling(read_tool_uses(reader, tree)))
+    is_touched = re.compile("|".join(map(fnmatch.translate, replay.touched)) or "(?!)").match
+    conversation = tree[0]
+    own = set(conversation.session_ids)
+    folder = conversation.cwd
+    directory = os.path.realpath(folder) if folder else ""  # as the tools name files
     files: list[FileChange] = []
-    for path, file in sorted(tracked.items()):
+    for path, file in sorted(replay.files.items()):
         if any(edit.ok for edit in file.edits):
             names = relative(path, directory), relative(file.first_path, directory)
             parts = filter(None, "/".join(names).split("/"))
             file.is_certain &= not any(map(is_touched, parts))
             files.append(file_change(path, file, directory, own))
-    commands = tuple(command for command, _names in found)
-    return Changes(session_id, tree[0].id, tuple(files), failed, commands)
+    commands = tuple(replay.commands)
+    return Changes(session_id, conversation.id, tuple(files), replay.failed, commands)
 
 
 def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
-    """Return the calls that say something about the files that are changed."""
-    edits = [as_mapping(use.arguments) for use in uses if use.name in CHANGING_TOOLS]
-    keys = ("path", "patch", "code")
-    edited = "\n".join(str(edit.get(key)) for edit in edits for key in keys)
+    """Return the calls but those that read other files than were changed."""
+    changing = [use for use in uses if use.name in CHANGING_TOOLS]
+    edited = "\n".join(use.said(key) for use in changing for key in ("path", "patch", "code"))
     is_edited = cache(edited.__contains__)
     return [
         use
         for use in uses
-        if use.name in ("terminal", *CHANGING_TOOLS)
-        or (
-            use.name == "read_file"
-            and is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
-        )
+        if use.name != "read_file" or is_edited(posixpath.basename(use.said("path")))
     ]
 
 
@@ -157,18 +115,15 @@ def file_change(path: str, file: TrackedFile, directory: str, own: Collection[st
     name = relative(path, directory)
     before, after = relative(file.first_path, directory).lstrip("/"), name.lstrip("/")
     is_exact = file.is_certain and file.is_known_before
-    diff: list[DiffLine] = []
-    for version in file.versions:
-        diff += unified_diff(version, before, after)
-    signs = [line.text[0] for line in diff if line.is_change]
+    diff = [line for version in file.versions for line in unified_diff(version, before, after)]
+    signs = [line.text[0] for line in diff if line.message_id is not None]
     if not is_exact:
         reason = (
             _("not all that happened to this file is known")
             if file.is_known_before
             else _("what stood there before is not known; every line is shown as added")
         )
-        comment = f"# {quoted(after)}: {reason}\n"
-        diff.insert(0, DiffLine(comment, diff[0].message_id if diff else None))
+        diff.insert(0, DiffLine(f"# {quoted(after)}: {reason}\n"))
     is_counted = file.is_known_before and not file.is_unclear
     return FileChange(
         path,
@@ -195,29 +150,20 @@ def diff_text(files: Iterable[FileChange]) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")  # JSON may hold lone surrogates
 
 
-def _commands(uses: Sequence[ToolUse]) -> Iterator[tuple[ShellCommand, set[str]]]:
-    """Yield what may have changed files, with the names of files that it has."""
-    for use in uses:
-        if use.name in _PROGRAMS:
-            argument, names_in = _PROGRAMS[use.name]
-            text = str(as_mapping(use.arguments).get(argument) or "")
-            names = names_in(text)
-            if names is not None:
-                yield ShellCommand(use.message_id, use.session_id, text), names
-
-
 def _read_disk(path: str, file: TrackedFile) -> str | None:
     """Compare a file of this machine with what the conversation left, without changing anything."""
-    left = file.last
     if not path.startswith("/"):
         return None
     try:
-        text = read_regular(path, _LARGEST).decode("utf-8")
+        there = whole(read_regular(path, _LARGEST).decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        return "same" if left.is_absent else "gone"
+        there = MISSING
     except (OSError, ValueError):
         return None
-    known = left.text()  # before `read`, which takes the text over
-    if not left.patch([whole(text)], None):
-        return "changed" if file.is_certain else None
-    return "same" if known == text else None
+    is_known = file.last.text() is not None  # before `patch`, which takes the text over
+    fits = file.last.patch([there], None)
+    if fits and is_known:
+        return "same"
+    if there is MISSING:
+        return "gone"
+    return None if fits or not file.is_certain else "changed"

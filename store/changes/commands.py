@@ -81,27 +81,25 @@ def changed_names(line: str) -> set[str] | None:
     """Return the names, without the folders above, that a shell line surely names to change them:
     of files and folders, with wildcards. None if it changes no file: all lines may have done so that
     are not known to only read."""
-    commands = list(_commands(line))
-    if not _SUBSTITUTION.search(line) and all(map(_only_reads, commands)):
-        return None
-    return {
-        "*" if name in (".", "..") else posixpath.basename(name.rpartition("=")[2].rstrip("/"))
-        for command in commands
-        for name in map(_plain, _written(command))
-    }
+    only_reads = _SUBSTITUTION.search(line) is None
+    names: set[str] = set()
+    for command in _commands(line):
+        shown = command.translate(_SHOWN)
+        is_reader = _READER.match(shown) is not None
+        written: list[str] = _TARGET.findall(command)
+        if not is_reader and _WRITER.search(command):
+            written = [*command.split(), *_WORDS.split(shown)]
+        only_reads &= is_reader and not written
+        names.update(map(_name_of, written))
+    return None if only_reads else names
 
 
-def _only_reads(command: str) -> bool:
-    is_reader = _READER.match(command.translate(_SHOWN)) is not None
-    return is_reader and _TARGET.search(command) is None
-
-
-def _written(command: str) -> list[str]:
-    """Return the words of a command that changes files, else where its output goes."""
-    shown = command.translate(_SHOWN)
-    if _WRITER.search(command) and not _READER.match(shown):
-        return [*command.split(), *_WORDS.split(shown)]
-    return _TARGET.findall(command)
+def _name_of(word: str) -> str:
+    """Return the last name in a word of a command."""
+    path = _plain(word)
+    if path in (".", ".."):
+        return "*"
+    return posixpath.basename(path.rpartition("=")[2].rstrip("/"))
 
 
 def moved_to(line: str) -> str | None:
@@ -151,58 +149,50 @@ def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
         tree = ast.parse(code, _STORED)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [], False
-    called: list[str] = []
-    imported: list[str] = []
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call():
-                called.append(_called(node))
-            case ast.Import():
-                imported += [each.name for each in node.names]
-            case ast.ImportFrom():
-                imported.append(node.module or "")
-    calls = list(_fixed_calls(tree))
-    only_known = (
-        len(calls) == sum(name in _TOOLS for name in called)
-        and all("path" in arguments for name, arguments in calls if name in _EDITS)
-        and all(map(_HARMLESS.fullmatch, called))
-        and _MODULES.issuperset(name.partition(".")[0] for name in imported)
-    )
-    return calls, only_known
-
-
-def program_names(code: str) -> set[str] | None:
-    """Return the names, without folders, that a program has if it seems to write files; None if it
-    changes no file but by calls that are known."""
-    _calls, changes_no_other = read_program(code)
-    if changes_no_other:
-        return None
-    return set(_NAME.findall(code)) if _WRITES.search(code) else set()
-
-
-def _called(call: ast.Call) -> str:
-    """Return the name that a call names last: `write_file` of `hermes_tools.write_file(…)`."""
-    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
-
-
-def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
-    """Yield the calls of tools at the top of a program whose edits have fixed arguments."""
+    calls: list[tuple[str, Json]] = []
+    changes_no_other = True
     values: Json = {}
     for statement in tree.body:
-        if not isinstance(statement, ast.Expr | ast.Assign | ast.Import | ast.ImportFrom):
+        is_plain = isinstance(statement, ast.Expr | ast.Assign | ast.Import | ast.ImportFrom)
+        if not is_plain:
             values = {}  # any name may have another value now
-            continue
         for node in ast.walk(statement):
-            if isinstance(node, ast.Call) and _called(node) in _TOOLS:
-                name = _called(node)
-                nodes = dict(zip(_EDITS.get(name, ()), node.args, strict=False))
-                nodes |= {str(each.arg): each.value for each in node.keywords}
-                arguments = {key: _value(value, values) for key, value in nodes.items()}
-                if name not in _EDITS or None not in arguments.values():
-                    yield name, arguments
+            match node:
+                case ast.Import(names=modules):
+                    changes_no_other &= all(_is_of_python(each.name) for each in modules)
+                case ast.ImportFrom(module=module):
+                    changes_no_other &= _is_of_python(module or "")
+                case ast.Call():
+                    name, arguments = _call(node, values)
+                    is_edit = name in _EDITS
+                    is_fixed = is_plain and not (is_edit and None in arguments.values())
+                    if name in _TOOLS and is_fixed:
+                        calls.append((name, arguments))
+                    has_file = "path" in arguments or not is_edit
+                    is_known = has_file and (is_fixed or name not in _TOOLS)
+                    changes_no_other &= is_known and _HARMLESS.fullmatch(name) is not None
         match statement:
             case ast.Assign(targets=[ast.Name(id=name), *_others], value=value):
                 values[name] = _value(value, values)
+    return calls, changes_no_other
+
+
+def names_in(code: str) -> set[str]:
+    """Return the names, without folders, that a program has if it seems to write files."""
+    return set(_NAME.findall(code)) if _WRITES.search(code) else set()
+
+
+def _is_of_python(module: str) -> bool:
+    return module.partition(".")[0] in _MODULES
+
+
+def _call(node: ast.Call, values: Json) -> tuple[str, Json]:
+    """Return the name that a call names last, `write_file` of `hermes_tools.write_file(…)`, and its
+    arguments, None for one that is computed."""
+    name = str(getattr(node.func, "attr", getattr(node.func, "id", "")))
+    nodes = dict(zip(_EDITS.get(name, ()), node.args, strict=False))
+    nodes |= {str(each.arg): each.value for each in node.keywords}
+    return name, {key: _value(value, values) for key, value in nodes.items()}
 
 
 def _value(node: ast.expr, values: Json) -> object:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import starmap, takewhile
+from operator import is_not
 from typing import NamedTuple
 
-from .edited_file import EditedFile, Hunk, Line, SignedLine, signed, split, whole
+from .edited_file import ABSENT, Hunk, Line, Version, signed, split, whole
 
-NOTHING = "/dev/null"
+_NOTHING = "/dev/null"
 """The path in a header for a file that is not there."""
 
 # The diff in a result
@@ -27,8 +30,8 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@\n((?:[ +-].*\n?)*
 
 
 FileDiff = tuple[str, str, list[Hunk] | str]
-"""What a diff says of one file: its path before; its path after, `NOTHING` if it was deleted; and
-what changed, or the whole text of one that the tool calls new."""
+"""What a diff says of one file: its paths before and after, and what changed, or the whole text of
+one that the tool calls new."""
 
 
 def parse_diff(diff: str) -> list[FileDiff]:
@@ -42,15 +45,18 @@ def parse_diff(diff: str) -> list[FileDiff]:
         ValueError: It is none of Hermes', or is ambiguous.
     """
     diff = _MOVED.sub(r"--- a/\1\n+++ b/", f"{diff}\n")
-    diff = _DELETED.sub(rf"--- a/\1\n+++ {NOTHING}", diff)
+    diff = _DELETED.sub(rf"--- a/\1\n+++ {_NOTHING}", diff)
     return [_file_diff(*part) for part in _parts(_FILE, diff)]
 
 
 def _file_diff(before: str, after: str, body: str) -> FileDiff:
-    if before == NOTHING:  # no head stands above the lines of a new file
+    if before == _NOTHING:  # no head stands above the lines of a new file
         return after, after, "".join(line[1:] for line in split(body.rstrip("\n")))
     hunks = [_hunk(*part) for part in _parts(_HUNK, body.removesuffix("\n"))]
-    return before, after, hunks or [whole("")] * (after == NOTHING)
+    if after == _NOTHING:
+        after, hunks = before, hunks or [whole("")]
+        hunks[-1].lines.append(f"+{ABSENT}")
+    return before, after, hunks
 
 
 def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
@@ -62,7 +68,8 @@ def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
 
 
 def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
-    lines, counts = split(text), (int(old or 1), int(new or 1))
+    lines = split(text)
+    counts = int(old or 1), int(new or 1)
     if _counts(_signs(lines)) != counts:
         # The last deleted line may have no end, and the added one stand behind it.
         last = _signs(lines).rfind("-")
@@ -75,7 +82,7 @@ def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
     return Hunk(start, lines, is_end=not signs.endswith("   "))
 
 
-def _signs(lines: Iterable[str | SignedLine]) -> str:
+def _signs(lines: Iterable[str]) -> str:
     return "".join([line[0] for line in lines])
 
 
@@ -87,9 +94,11 @@ def _counts(signs: str) -> tuple[int, int]:
 # One diff of all edits, with the message behind each line. Lines are the same if no edit touched
 # them, not if their texts are equal: between the edits the texts may not be known.
 
+_UNKNOWN = "?\n"
+"""A line whose text is not known, with its sign."""
 _NEAR = re.compile(" {0,3}[+-](?: {0,6}[+-])* {0,3}")
-"""Of the signs of all lines, those of a hunk: changes, three lines around them, and what is between
-those; a line that is not known has another sign."""
+"""Of the signs of all lines, those of a hunk: changes, the known ones of the three lines around
+them, and what is between those."""
 _QUOTED = re.compile(rb"[^ !#-\[\]-~]")
 
 
@@ -100,11 +109,10 @@ class DiffLine(NamedTuple):
     """The whole line, with its sign."""
     message_id: int | None = None
     """The message whose edit added or removed it; for other lines that of the change above in the
-    same hunk, or else of the first one below."""
-    is_change: bool = False
+    same hunk, or else of the first one below. None for those ahead of the hunks."""
 
 
-def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffLine]:
+def unified_diff(version: Version, before: str, after: str) -> Iterator[DiffLine]:
     """Yield the diff of a file, as `git apply` takes it; nothing if there is no change.
 
     Args:
@@ -112,26 +120,26 @@ def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffL
         before: Its path before the first edit, without a slash ahead.
         after: Its path after the last, likewise.
     """
-    is_new = version.was_absent and not version.is_absent
-    is_gone = version.is_absent and not version.was_absent
+    lines = list(_compare(version))
+    texts = {line.text for line in lines}
+    was_absent, is_absent = f"-{ABSENT}" in texts, f"+{ABSENT}" in texts
     # One name in the head, if there is no file on the other side.
-    before, after = after if is_new else before, before if is_gone else after
-    old, new = quoted(f"a/{before}"), quoted(f"b/{after}")
+    old = quoted(f"a/{after if was_absent else before}")
+    new = quoted(f"b/{before if is_absent else after}")
     headers = [f"diff --git {old} {new}"]
-    if is_new:
+    if was_absent:
         headers.append("new file mode 100644")
-        old = NOTHING
-    elif is_gone:
+        old = _NOTHING
+    elif is_absent:
         headers.append("deleted file mode 100644")
-        new = NOTHING
+        new = _NOTHING
     elif before != after:
         headers += [f"rename from {quoted(before)}", f"rename to {quoted(after)}"]
-    hunks = list(_diff_hunks(list(_compare(version))))
+    hunks = list(_diff_hunks([line for line in lines if line.text[1:]]))
     if hunks:
         headers += [f"--- {old}", f"+++ {new}"]
     if len(headers) > 1:
-        first = hunks[0].message_id if hunks else None
-        yield from (DiffLine(f"{header}\n", first) for header in headers)
+        yield from (DiffLine(f"{header}\n") for header in headers)
         yield from hunks
 
 
@@ -143,41 +151,44 @@ def quoted(path: str) -> str:
     return path if escaped == path and " " not in path else f'"{escaped}"'
 
 
-def _compare(version: EditedFile) -> Iterator[SignedLine]:
+def _compare(version: Version) -> Iterator[DiffLine]:
     """Compare a file before and after its edits. What edits took back again is unchanged."""
     end = Line(None)
-    before = [*version.before, end]
-    at = 0
-    added: list[Line] = []
-    for line in [*version.lines, end]:
-        if line.added_by is not None:
-            added.append(line)
+    present = iter([*version.lines, end])
+    removed: list[Line] = []
+    for line in [*version.before, end]:
+        if line.removed_by is not None:
+            removed.append(line)
             continue
-        place = before.index(line, at)
-        if added or place > at:
-            yield from signed(before[at:place], added)
-            added = []
-        yield " ", line
-        at = place + 1
+        added = list(takewhile(partial(is_not, line), present))
+        if added or removed:
+            yield from starmap(_told, signed(removed, added))
+            removed = []
+        yield _told(" ", line)
 
 
-def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
+def _told(sign: str, line: Line) -> DiffLine:
+    """Return a line of a file with the message that changed it, if its sign says so."""
+    edit = line.removed_by if sign == "-" else line.added_by
+    text = f"{sign}{line.text}" if line.text is not None else _UNKNOWN
+    return DiffLine(text, edit.message_id if edit is not None else None)
+
+
+def _diff_hunks(lines: Sequence[DiffLine]) -> Iterator[DiffLine]:
     """Yield the changes with the lines around them, as far as these are known; changes that are
     near each other share a hunk."""
-    signs = _signs(lines)
-    marks = "".join("?" if line.text is None else sign for sign, line in lines)
-    for near in _NEAR.finditer(marks):
+    signs = _signs(line.text for line in lines)
+    for near in _NEAR.finditer(signs):
         start, end = near.span()
-        hunk = lines[start:end]
-        (old, new), (removed, added) = _counts(signs[:start]), _counts(signs[start:end])
+        (old, new), (removed, added) = _counts(signs[:start]), _counts(near[0])
         ranges = f"-{old + (removed > 0)},{removed} +{new + (added > 0)},{added}"
-        edits = [line.added_by or line.removed_by if sign != " " else None for sign, line in hunk]
-        message_id = next((edit.message_id for edit in edits if edit is not None), None)
+        hunk = lines[start:end]
+        message_id = next(line.message_id for line in hunk if line.message_id is not None)
         yield DiffLine(f"@@ {ranges} @@\n", message_id)
-        for (sign, line), edit in zip(hunk, edits, strict=True):
-            if edit is not None:
-                message_id = edit.message_id
-            text, line_end, _rest = f"{sign}{line.text}".partition("\n")
-            yield DiffLine(f"{text}\n", message_id, sign != " ")
+        for line in hunk:
+            if line.message_id is not None:
+                message_id = line.message_id
+            text, line_end, _rest = line.text.partition("\n")
+            yield DiffLine(f"{text}\n", message_id)
             if not line_end:
                 yield DiffLine("\\ No newline at end of file\n", message_id)

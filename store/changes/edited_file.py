@@ -48,12 +48,15 @@ class Line:
     removed_by: Edit | None = None
 
 
-SignedLine = tuple[str, Line]
-"""A line of a diff: blank if it is in both versions, minus or plus."""
+ABSENT = ""
+"""No line has this text, as those of files have ends or are not empty."""
+MISSING = Hunk(0, [f" {ABSENT}"], is_end=True)
+"""That there is no such file."""
 
 
-def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
-    """Compare lines by their texts; yield those that stay as they were in the old version."""
+def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[tuple[str, Line]]:
+    """Compare lines by their texts; yield each behind its sign in a diff. Those that stay are the
+    old ones."""
     old_texts, new_texts = [line.text for line in old], [line.text for line in new]
     changes = SequenceMatcher(None, old_texts, new_texts).get_opcodes()
     for tag, start, end, new_start, new_end in changes:
@@ -74,17 +77,14 @@ def whole(text: str) -> Hunk:
 
 
 @dataclass
-class EditedFile:
-    """The text of a file through edits that fit each other."""
+class Version:
+    """The text of a file through edits that fit each other; a file that is not there is one of
+    the line `ABSENT`."""
 
     before: list[Line] = field(default_factory=list)
     """Lines before the first edit, as many as edits reached."""
     lines: list[Line] = field(default_factory=list)
     """The lines as they stand."""
-    was_absent: bool = False
-    """Whether there was no such file before the first edit."""
-    is_absent: bool = False
-    """Whether there is no such file now."""
     is_whole: bool = False
     """Whether no line follows those that were seen; not all texts may be known."""
 
@@ -98,7 +98,7 @@ class EditedFile:
         """The whole text was written, in the place of one that is known."""
         new = [Line(line) for line in split(text)]
         lines = [f"{sign}{line.text}" for sign, line in signed(self.lines, new)]
-        self.is_whole, self.is_absent = True, False
+        self.is_whole = True
         self.patch([Hunk(0, lines, is_end=True)], edit)
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None) -> bool:
@@ -124,7 +124,7 @@ class EditedFile:
         missing = end - len(self.lines)
         is_longer = missing > 0 and self.is_whole
         is_shorter = missing < 0 and hunk.is_end
-        if is_longer or is_shorter or self.is_absent:
+        if is_longer or is_shorter:
             return False
         unknown = [Line(None) for _line in range(missing)]
         self.before += unknown
@@ -138,24 +138,24 @@ class EditedFile:
         return True
 
 
+@dataclass
 class TrackedFile:
     """One file through its edits."""
 
-    def __init__(self, path: str) -> None:
-        self.first_path = path
-        """Another one than the present path if it was moved."""
-        self.edits: list[Edit] = []
-        self.versions = [EditedFile()]
-        """Another one begins where it is not known what stood there."""
-        self.is_certain = True
-        """Whether nothing else has changed it, as far as is known."""
-        self.is_known_before = True
-        """Whether it is known what stood where edits changed it."""
-        self.is_unclear = False
-        """Whether it is not known what an edit changed."""
+    first_path: str
+    """Another one than the present path if it was moved."""
+    edits: list[Edit] = field(default_factory=list)
+    versions: list[Version] = field(default_factory=lambda: [Version()])
+    """Another one begins where it is not known what stood there."""
+    is_certain: bool = True
+    """Whether nothing else has changed it, as far as is known."""
+    is_known_before: bool = True
+    """Whether it is known what stood where edits changed it."""
+    is_unclear: bool = False
+    """Whether it is not known what an edit changed."""
 
     @property
-    def last(self) -> EditedFile:
+    def last(self) -> Version:
         """Its last version."""
         return self.versions[-1]
 
@@ -165,18 +165,17 @@ class TrackedFile:
             self._begin_version()
             self.is_unclear = True
             return
-        if self.last.text() is not None:
-            self.last.write(text, edit)
-            return
-        before = self.last.lines
-        self.versions.append(EditedFile())
-        self.is_known_before = False
+        before = self.last
+        if before.text() is None:
+            self.versions.append(Version())
+            self.is_known_before = False
         self.last.write(text, edit)
-        # Of lines that are alike it is not known which stay.
-        count = Counter(line.text for line in (*before, *self.last.lines))
-        owners = {line.text: line.added_by for line in before if count[line.text] == 2}
-        for line in self.last.lines:
-            line.added_by = owners.get(line.text) or edit
+        if self.last is not before:
+            # Of lines that are alike it is not known which stay.
+            count = Counter(line.text for line in (*before.lines, *self.last.lines))
+            owners = {line.text: line.added_by for line in before.lines if count[line.text] == 2}
+            for line in self.last.lines:
+                line.added_by = owners.get(line.text) or edit
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:
         """A diff was applied; without an edit it says what was seen."""
@@ -184,15 +183,7 @@ class TrackedFile:
             self._begin_version()
             self.last.patch(hunks, edit)
 
-    def miss(self) -> None:
-        """It was looked for and not found."""
-        if self.last.is_absent:
-            return
-        if self.last.lines or self.last.is_whole:
-            self._begin_version()
-        self.last.was_absent = self.last.is_absent = self.last.is_whole = True
-
     def _begin_version(self) -> None:
         """Somebody else has changed it: nothing is known any more."""
-        self.versions.append(EditedFile())
+        self.versions.append(Version())
         self.is_certain = False

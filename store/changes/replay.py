@@ -9,15 +9,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
 from ..connection.tool_results import has_failed, json_at_start
 from ..sessions.models import Session
-from .commands import moved_to, read_program
-from .diffs import NOTHING, parse_diff
-from .edited_file import Edit, TrackedFile, whole
+from .commands import changed_names, moved_to, names_in, read_program
+from .diffs import parse_diff
+from .edited_file import MISSING, Edit, TrackedFile, whole
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
@@ -33,81 +33,77 @@ _MARK = 3
 EDITORS = ("write_file", "patch")
 """Tools that change files, each call one edit."""
 CHANGING_TOOLS = ("execute_code", *EDITORS)
-FILE_TOOLS = ("read_file", *CHANGING_TOOLS)
+_FILE_TOOLS = ("read_file", *CHANGING_TOOLS)
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
 
-Files = dict[str, TrackedFile]
-"""Each under its present path."""
+@dataclass
+class Replay:
+    """What tool calls did to files."""
 
+    sessions: Mapping[str, Session]
+    """The sessions of the calls and those above them, by id."""
+    files: dict[str, TrackedFile] = field(default_factory=dict)
+    """Each under its present path."""
+    failed: int = 0
+    """Edits that failed."""
+    commands: list[ToolUse] = field(default_factory=list)
+    """Commands of a terminal, and programs, that may have changed files."""
+    touched: set[str] = field(default_factory=set)
+    """Names of files and folders that the commands have, with wildcards."""
+    _folders: dict[str, str] = field(default_factory=dict)
+    """Where the terminals of sessions went; empty for any other directory than that of the session.
+    The file tools follow the terminal; their results do not always say where they were (0.14 to
+    0.19)."""
 
-def replay_uses(
-    reader: Reader,
-    files: Files,
-    uses: Sequence[ToolUse],
-    sessions: Mapping[str, Session],
-) -> int:
-    """Do what tool calls did to files; return how many edits failed.
+    def do_all(self, reader: Reader, uses: Sequence[ToolUse]) -> None:
+        """Do calls again in order, with their results."""
+        results = read_results(reader, [use for use in uses if use.name in _FILE_TOOLS])
+        for use in uses:
+            self.do(use, results.get(use.result_id, ""))
 
-    Args:
-        reader: Of the store.
-        files: What is known of files before, and then after the calls.
-        uses: The calls, in order.
-        sessions: The sessions of the calls and those above them, by id.
-    """
-    results = read_results(reader, [use for use in uses if use.name in FILE_TOOLS])
-    # The file tools follow the terminal; their results do not always say where they were (0.14 to
-    # 0.19).
-    here: dict[str, str] = {}
-    failed = 0
-    for use in uses:
-        home = _directory(sessions, use.session_id)
+    def do(self, use: ToolUse, text: str) -> None:
+        """Do a call again.
+
+        Args:
+            use: Of any tool.
+            text: Its result; empty if none is stored: whether it was done is not known.
+        """
+        home = self._directory(use.session_id)
+        names: set[str] | None = None
         if use.name == "terminal":
-            folder = moved_to(str(as_mapping(use.arguments).get("command")))
+            command = use.said("command")
+            names, folder = changed_names(command), moved_to(command)
             if folder is not None:
                 is_home = _joined(home, folder) == _joined(home, "")
-                here[use.session_id] = home if is_home else ""
-        else:
-            directory = here.get(use.session_id, home)
-            failed += replay_call(files, use, results.get(use.result_id, ""), directory)
-    return failed
+                self._folders[use.session_id] = home if is_home else ""
+        elif use.name in _FILE_TOOLS:
+            directory = self._folders.get(use.session_id, home)
+            edit = Edit(use.message_id, use.session_id, use.name, use.at)
+            arguments, result = as_mapping(use.arguments), json_at_start(text)
+            call = _FileCall(self.files, edit, arguments, result, directory)
+            if use.name in EDITORS:
+                self.failed += call.edit_files(text)
+            elif use.name == "read_file":
+                call.read()
+            else:
+                names = call.run_program(use.said("code"))
+        if names is not None:
+            self.touched |= names
+            self.commands.append(use)
+
+    def _directory(self, session_id: str | None, depth: int = _DEPTH) -> str:
+        """Return the directory of a session, or else that of the nearest one above it; empty if
+        none is known."""
+        session = self.sessions.get(session_id or "")
+        if session is None or depth == 0:
+            return ""
+        return session.cwd or self._directory(session.parent_id, depth - 1)
 
 
 def _joined(directory: str, path: str) -> str:
     return posixpath.normpath(posixpath.join(directory, path))
-
-
-def _directory(sessions: Mapping[str, Session], session_id: str | None) -> str:
-    """Return the directory of a session, or else that of the nearest one above it."""
-    for _step in range(_DEPTH):
-        session = sessions.get(session_id or "")
-        if session is None:
-            break
-        if session.cwd:
-            return session.cwd
-        session_id = session.parent_id
-    return ""
-
-
-def replay_call(files: Files, use: ToolUse, text: str, directory: str) -> bool:
-    """Do what a tool call did to files, and tell whether it is an edit that failed.
-
-    Args:
-        files: What is known of files before, and then after the call.
-        use: The call, of one of `FILE_TOOLS`.
-        text: Its result; empty if none is stored: whether it was done is not known.
-        directory: Where relative paths begin; empty if not known.
-    """
-    edit = Edit(use.message_id, use.session_id, use.name, use.at)
-    call = _FileCall(files, edit, as_mapping(use.arguments), json_at_start(text), directory)
-    if use.name in EDITORS:
-        return call.edit_files(text)
-    if use.name == "read_file":
-        call.read()
-    else:
-        call.run_program()
-    return False
 
 
 def _size(text: str) -> int:
@@ -130,7 +126,7 @@ def _text_after(before: str, tool: str, arguments: Json) -> str | None:
 class _FileCall:
     """A tool call that is done again."""
 
-    files: Files
+    files: dict[str, TrackedFile]
     edit: Edit
     arguments: Json
     result: Json
@@ -147,12 +143,11 @@ class _FileCall:
         kept if the path is none."""
         if not isinstance(path, str) or not path:
             return TrackedFile("")
-        resolved = self._resolve(path)
+        resolved, present = self._resolve(path), self._resolve(to or path)
         known = self.files.pop(resolved, None) or self.files.pop(self._plain(path), None)
         file = known or TrackedFile(resolved)
         if not file.edits:
             file.first_path = resolved  # it was read by a link
-        present = self._resolve(to or path)
         file.is_certain &= present not in self.files  # what was there is not known any more
         self.files[present] = file
         return file
@@ -175,7 +170,7 @@ class _FileCall:
         file = self._file(self.arguments.get("path"))
         content, error = self.result.get("content"), self.result.get("error")
         if str(error).startswith(_NOT_FOUND):
-            file.miss()
+            file.patch([MISSING])
         elif isinstance(content, str) and not error:
             text, size = _LINE_NUMBER.sub("", content), self.result.get("file_size")
             if size == _size(text) and not _UNLIKE.search(text):
@@ -194,15 +189,18 @@ class _FileCall:
             self._do(self.edit.tool, arguments)
         return not is_done
 
-    def run_program(self) -> None:
-        """Do the edits of a program that ended well and names them outright."""
-        calls, _changes_no_other = read_program(str(self.arguments.get("code")))
-        has_ended = self.result.get("status") == "success"
-        if has_ended and self.result.get("tool_calls_made") == len(calls):
-            for tool, arguments in calls:
-                if tool in EDITORS:
-                    self.edit = self.edit._replace(tool=f"execute_code: {tool}")
-                    self._do(tool, arguments)
+    def run_program(self, code: str) -> set[str] | None:
+        """Do the edits of a program that ended well and names them outright; return the names in
+        one that may have changed files in another way, None for any other."""
+        calls, changes_no_other = read_program(code)
+        edits = [call for call in calls if call[0] in EDITORS]
+        made = self.result.get("tool_calls_made")
+        is_done = self.result.get("status") == "success" and made == len(calls)
+        for tool, arguments in edits if is_done else ():
+            self.edit = self.edit._replace(tool=f"execute_code: {tool}")
+            self._do(tool, arguments)
+        is_known = changes_no_other and (is_done or not edits)
+        return None if is_known else names_in(code)
 
     def _do(self, tool: str, arguments: Json) -> None:
         """Do an edit by its arguments."""
@@ -237,13 +235,11 @@ class _FileCall:
         except ValueError:
             return False
         for before, after, change in files:
-            is_gone = after == NOTHING
-            file = self._edited(before, before if is_gone else after)
+            file = self._edited(before, after)
             if isinstance(change, str):
                 file.write(change, self.edit)
             else:
                 file.patch(change, self.edit)
-            file.last.is_absent |= is_gone
             if not self.arguments.get("path"):
                 # Mode `patch` shows new lines with other ends than it writes (0.19).
                 file.is_certain &= "\r\n" not in f"{diff}{file.last.text()}"

@@ -22,17 +22,20 @@ from ..messages.preview import with_names
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 from ..wording import _
-from .changes import find_tree
-from .tool_uses import ToolUse, read_results, read_tool_uses
+from .tool_uses import ToolUse, find_tree, read_results, read_tool_uses
 
-_USAGE = (
-    "SELECT COALESCE(s.system_prompt_hash, s.system_prompt), s.tool_names, u.model, u.first_seen, "
-    "COALESCE(NULLIF(u.actual_cost_usd, 0), u.estimated_cost_usd), "
-    "u.input_tokens, u.cache_read_tokens, u.cache_write_tokens FROM session_rows s "
-    "LEFT JOIN usage_rows u ON u.session_id = s.id AND COALESCE(u.task, '') = '' "
-    "WHERE s.id = ? ORDER BY u.first_seen, u.rowid"
-)
-"""Auxiliary tasks, such as the title, have a model and a cache of their own."""
+_STRETCHES = """
+WITH used AS (SELECT * FROM usage_rows WHERE session_id = :id AND COALESCE(task, '') = '')
+SELECT COALESCE(s.system_prompt_hash, s.system_prompt), s.tool_names, COALESCE(u.model, s.model),
+  u.first_seen, CASE WHEN u.session_id IS NULL THEN :cost
+    ELSE COALESCE(NULLIF(u.actual_cost_usd, 0), u.estimated_cost_usd) END,
+  COALESCE(u.input_tokens, s.input_tokens), COALESCE(u.cache_read_tokens, s.cache_read_tokens),
+  COALESCE(u.cache_write_tokens, s.cache_write_tokens)
+FROM session_rows s LEFT JOIN used u ON (SELECT count(DISTINCT model) FROM used) > 1
+WHERE s.id = :id ORDER BY u.first_seen
+"""
+"""A row for each model of a session, or one for the whole session. Auxiliary tasks, such as the title,
+have a model and a cache of their own."""
 _LOOP = 3
 """As many equal calls with equal results in one turn are a loop."""
 _GAP = 1800.0
@@ -147,12 +150,8 @@ def _stretches(
 ) -> Iterator[Stretch]:
     for segment in segments:
         own = [row for row in rows if row.session_id == segment.id] or [RunRow(segment.id)]
-        usages = reader.rows(_USAGE, [segment.id])
-        if len({usage[2] for usage in usages}) < 2:
-            used = segment.tokens
-            counts = used.input, used.cache_read, used.cache_write
-            usages = [(*usages[0][:2], segment.model, None, segment.cost_usd, *counts)]
-        for prompt, tools, model, since, cost, *counted in usages:
+        found = reader.rows(_STRETCHES, {"id": segment.id, "cost": segment.cost_usd})
+        for prompt, tools, model, since, cost, *counted in found:
             begin = as_time(since) or 0.0
             sent, cached = sum(map(as_count, counted)), as_count(counted[1])
             yield Stretch(
@@ -166,24 +165,23 @@ def _stretches(
 
 
 def _loops(reader: Reader, calls: Sequence[Call]) -> Iterator[RunMark]:
+    asked = [(row.turn, use.name, use.arguments) for row, use in calls]
+    count = Counter(asked)
+    often = [pair for pair in zip(asked, calls, strict=True) if count[pair[0]] >= _LOOP]
+    results = read_results(reader, [use for _key, (_row, use) in often])
     alike: defaultdict[object, list[Call]] = defaultdict(list)
-    for row, use in calls:
-        alike[row.turn, use.name, use.arguments].append((row, use))
-    often = [same for same in alike.values() if len(same) >= _LOOP]
-    results = read_results(reader, [use for same in often for _row, use in same])
-    for same in often:
-        rows: defaultdict[str, list[RunRow]] = defaultdict(list)
-        for row, use in same:
-            if use.result_id in results:
-                rows[results[use.result_id]].append(row)
-        for equal in rows.values():
-            if len(equal) >= _LOOP:
-                text = _(
-                    "{tool} was called {count} times with the same result",
-                    tool=same[0][1].name,
-                    count=len(equal),
-                )
-                yield RunMark("loop", equal[_LOOP - 1], text)
+    for key, (row, use) in often:
+        if use.result_id in results:
+            alike[key, results[use.result_id]].append((row, use))
+    for same in alike.values():
+        if len(same) >= _LOOP:
+            row, use = same[_LOOP - 1]
+            text = _(
+                "{tool} was called {count} times with the same result",
+                tool=use.name,
+                count=len(same),
+            )
+            yield RunMark("loop", row, text)
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
@@ -218,8 +216,7 @@ def _gaps(run: Run) -> Iterator[RunMark]:
     for (earlier, _row), (later, row) in pairwise(times):
         if later - earlier >= _GAP:
             ends = [end for begin, end in worked if begin and end and begin < later]
-            last = max([earlier, *(min(end, later) for end in ends)])
-            gaps.append((later - last, row))
+            gaps.append((later - min(later, max([earlier, *ends])), row))
     for seconds, row in nlargest(_MOST_GAPS, gaps, key=itemgetter(0)):
         if seconds >= _GAP:
             is_prompt = row.role == "user"

@@ -1,16 +1,21 @@
-"""Read the tool calls of sessions with their results, as far as they are stored."""
+"""Read the conversations of a tree, and their tool calls with the results, as far as they are
+stored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
 from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, as_time
+from ..connection.stored_values import as_int, as_mapping, as_time
+from ..errors import no_session
 from ..messages.decode import decode_content, decode_tool_calls
 from ..messages.transcript import SLICE
+from ..sessions.catalog import Catalog
+from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 
@@ -30,6 +35,15 @@ class ToolUse(NamedTuple):
     ended_at: float | None = None
     """When the result was stored."""
 
+    def said(self, key: str) -> str:
+        """Return an argument as text; empty if it has none of that name."""
+        return str(as_mapping(self.arguments).get(key) or "")
+
+    @property
+    def text(self) -> str:
+        """The command or the program that it runs."""
+        return self.said("command") or self.said("code")
+
     @property
     def seconds(self) -> float:
         """How long it took, as far as stored."""
@@ -42,10 +56,27 @@ class ToolUse(NamedTuple):
         return self.result_id or self.message_id, self.message_id
 
 
+def find_tree(
+    reader: Reader, session_id: str, now: float = 0.0
+) -> tuple[Catalog, list[Conversation]]:
+    """Read the conversation of a session, and all its subagents after those they work for.
+
+    Raises:
+        NotFoundError: There is no such session.
+    """
+    catalog = read_neighbourhood(reader, [session_id], now)
+    conversation = catalog.of_session(session_id)
+    if conversation is None:
+        raise no_session(session_id)
+    tree = [conversation]
+    for parent in tree:
+        children = catalog.child_conversations(parent)
+        tree += [child for child in children if child.is_attached_subagent]
+    return catalog, tree
+
+
 def read_tool_uses(
-    reader: Reader,
-    conversations: Iterable[Conversation],
-    naming: str = "",
+    reader: Reader, conversations: Iterable[Conversation], naming: str = ""
 ) -> list[ToolUse]:
     """Read the tool calls of conversations in order, but for those that a compression wrote again.
 
@@ -66,20 +97,20 @@ def _read_uses(reader: Reader, segments: Sequence[Session], naming: str) -> Iter
     )
     for segment in segments:
         waiting: dict[str, ToolUse] = {}
-        for rows in reader.slices(statement, "id", SLICE, [naming, segment.id]):
-            for message_id, kind, call_id, stored, time in rows:
-                id, at = as_int(message_id), as_time(time)
-                if id in copies:
-                    continue
-                if kind == "tool":
-                    use = waiting.pop(text_of(call_id), None)
-                    if use is not None:
-                        yield use._replace(result_id=id, ended_at=at)
-                    continue
-                for call in decode_tool_calls(stored):
-                    if call.id in waiting:
-                        yield waiting[call.id]
-                    waiting[call.id] = ToolUse(id, segment.id, call.name, call.arguments, at)
+        slices = reader.slices(statement, "id", SLICE, [naming, segment.id])
+        for message_id, kind, call_id, stored, time in chain.from_iterable(slices):
+            id, at = as_int(message_id), as_time(time)
+            if id in copies:
+                continue
+            if kind == "tool":
+                use = waiting.pop(text_of(call_id), None)
+                if use is not None:
+                    yield use._replace(result_id=id, ended_at=at)
+                continue
+            for call in decode_tool_calls(stored):
+                if call.id in waiting:
+                    yield waiting[call.id]
+                waiting[call.id] = ToolUse(id, segment.id, call.name, call.arguments, at)
         yield from waiting.values()
 
 

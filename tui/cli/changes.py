@@ -9,12 +9,8 @@ import sys
 from pathlib import Path
 
 from hermes_browse.store.changes.blame import BlameLine, read_blame
-from hermes_browse.store.changes.changes import (
-    Changes,
-    FileChange,
-    ShellCommand,
-    diff_text,
-)
+from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
+from hermes_browse.store.changes.tool_uses import ToolUse
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.export.files import write_file
@@ -129,7 +125,7 @@ def _print_changes(changes: Changes) -> None:
         )
 
 
-def _command_line(command: ShellCommand) -> OutputLine:
+def _command_line(command: ToolUse) -> OutputLine:
     text = _("message {id}: {text}", id=command.message_id, text=command.text)
     return OutputLine("tool", one_line(text, _LONGEST_COMMAND), "  ")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,12 +14,8 @@ from textual.content import Content
 from textual.events import Resize
 from textual.getters import query_one
 
-from hermes_browse.store.changes.changes import (
-    Changes,
-    FileChange,
-    ShellCommand,
-    diff_text,
-)
+from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
+from hermes_browse.store.changes.tool_uses import ToolUse
 from hermes_browse.store.export.files import file_stem, write_file
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -61,6 +57,12 @@ class FileRow(NamedTuple):
         names = (author(edit.session_id, self.own) for edit in self.change.edits)
         return list(dict.fromkeys(names))
 
+    @property
+    def about(self) -> str:
+        edits = formats.counted(len(self.change.edits), "edit")
+        by = _("{edits} by {names}", edits=edits, names=", ".join(self.authors))
+        return " · ".join([by, *notes(self.change)])
+
     def spans(self, width: int, now: float) -> Line:
         mark = (" · ", "dim") if self.change.is_exact else (" ? ", "accent")
         path = one_line(self.change.name, 400)
@@ -87,11 +89,17 @@ def _count(sign: str, count: int | None) -> str:
     return "?" if count is None else f"{sign}{count}"
 
 
-def command_row(command: ShellCommand) -> MessageRow:
+def command_row(command: ToolUse, own: Collection[str]) -> MessageRow:
     """Return the row of a command that may have changed files."""
-    key, text = f"c{command.message_id} {command.text}", one_line(command.text, 400)
-    target = command.session_id, command.message_id
-    return MessageRow(key, (" $ ", "dim"), (text, "plain"), target, whole=command.text)
+    name = author(command.session_id, own)
+    return MessageRow(
+        key=f"c{command.message_id} {command.text}",
+        lead=(" $ ", "dim"),
+        text=(one_line(command.text, 400), "plain"),
+        target=(command.session_id, command.message_id),
+        whole=command.text,
+        about=_("a command by {name}: it may have changed files", name=name),
+    )
 
 
 def rows_beside(row: ListRow | None, width: int) -> list[ListRow]:
@@ -100,8 +108,10 @@ def rows_beside(row: ListRow | None, width: int) -> list[ListRow]:
     told: list[tuple[Line, MessageTarget]] = []
     if isinstance(row, FileRow):
         sessions = {edit.message_id: edit.session_id for edit in row.change.edits}
+        ids = [line.message_id for line in row.change.diff]
+        first = next(filter(None, ids), row.change.edits[-1].message_id)
         for line in row.change.diff:
-            message_id = line.message_id or row.change.edits[-1].message_id
+            message_id = line.message_id or first  # it stands ahead of all hunks
             lines = diff_lines(line.text.removesuffix("\n"))
             told += [(each, (sessions[message_id], message_id)) for each in lines]
         if not told:
@@ -166,7 +176,9 @@ class ChangesScreen(ConversationScreen):
             rows.append(NoteRow(_("No edit of a file is stored in this conversation.")))
         if changes.commands:
             rows.append(HeadRow(_("These commands may have changed files:")))
-        self.rows.show(FixedRows([*rows, *map(command_row, changes.commands)]))
+        self.rows.show(
+            FixedRows([*rows, *(command_row(each, self._own) for each in changes.commands)])
+        )
         self._show_diff()
         is_any = bool(changes.files or changes.commands)
         self.query_one("#side").display = is_any
@@ -180,18 +192,7 @@ class ChangesScreen(ConversationScreen):
 
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         self._show_diff(top=True)
-        if isinstance(row, FileRow):
-            names, edits = ", ".join(row.authors), formats.counted(len(row.change.edits), "edit")
-            by = _("{edits} by {names}", edits=edits, names=names)
-            about = " · ".join([by, *notes(row.change)])
-        elif isinstance(row, MessageRow):
-            about = _(
-                "a command by {name}: it may have changed files",
-                name=author(row.target[0], self._own),
-            )
-        else:
-            about = ""
-        self.describe(about, by_hand=by_hand)
+        super().came_to(row, by_hand=by_hand)
 
     def _show_diff(self, *, top: bool = False) -> None:
         """Show the diff of the file under the cursor, or the whole command."""
@@ -241,9 +242,8 @@ class ChangesScreen(ConversationScreen):
         stem = file_stem(formats.name(self.conversation))
 
         def write() -> Path:
-            path, numbers = Path(f"{stem}.diff"), count(1)
-            while path.exists():
-                path = Path(f"{stem} {next(numbers)}.diff")
+            paths = (Path(f"{stem}{end}.diff") for end in chain([""], map(" {}".format, count(1))))
+            path = next(path for path in paths if not path.exists())
             write_file(path, [diff_text(files)])
             return path
 

@@ -164,6 +164,7 @@ def _row(event: RunEvent) -> MessageRow:
         at=event.at,
         cost=event.cost_usd,
         columns=_COLUMNS,
+        about=one_line(event.text, 400),
     )
 
 
@@ -196,4 +197,4 @@ class RunScreen(ConversationScreen):
     def came_to(self, row: ListRow, *, by_hand: bool) -> None:
         if isinstance(row, MessageRow):
             self.axis.point_at(row.at)
-            self.describe(row.text[0], by_hand=by_hand)
+        super().came_to(row, by_hand=by_hand)

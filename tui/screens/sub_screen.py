@@ -323,6 +323,8 @@ class MessageRow(NamedTuple):
     columns: Columns[MessageRow] = Columns()
     whole: str = ""
     """The text as stored, if it may have several lines."""
+    about: str = ""
+    """For the status line."""
 
     @property
     def enter(self) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hermes_browse.store.changes.commands import (
     changed_names,
     moved_to,
-    program_names,
+    names_in,
     read_program,
 )
 
@@ -124,17 +124,17 @@ def test_programs_whose_edits_are_not_known(code):
     ],
 )
 def test_a_program_names_what_it_may_change(code):
-    assert "f" in program_names(code)
+    assert not read_program(code)[1] and "f" in names_in(code)
 
 
 @pytest.mark.parametrize("code", ["import made_here", "import os, made_here", "not python ("])
 def test_a_program_that_is_not_known(code):
-    assert program_names(code) == set()
+    assert not read_program(code)[1] and names_in(code) == set()
 
 
 def test_a_program_that_only_reads():
     code = "from hermes_tools import read_file\nprint(len(read_file('x')['content'].split()))"
-    assert program_names(code) is None
+    assert read_program(code)[1]
 
 
 def test_what_python_says_of_a_program_is_not_printed():

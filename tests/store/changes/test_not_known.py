@@ -135,6 +135,15 @@ def test_a_command_that_may_have_changed_it(tmp_path, command):
     assert not change.is_exact and change.disk is None
 
 
+def test_a_program_that_ended_early(tmp_path):
+    """Nobody knows which of its edits were made."""
+    name, arguments, result = code("write_file('x.py', 'c')\nwrite_file('y.py', 'd')")
+    failed = name, arguments, result | {"status": "error", "tool_calls_made": 1}
+    changes = changes_by(tmp_path, patch("x.py", OLD, NEW), failed)
+    assert known(changes) == {"x.py": False}
+    assert [each.text for each in changes.commands] == [arguments["code"]]
+
+
 def test_a_program_that_only_reads_changes_no_file(tmp_path):
     calls = patch("x.py", OLD, NEW), code("print(open('x.py').read())"), code("import made_here")
     changes = changes_by(tmp_path, *calls)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from plays import apply_and_compare, repository
 
 from hermes_browse.store.changes.changes import file_change
-from hermes_browse.store.changes.replay import Files, replay_call
+from hermes_browse.store.changes.replay import Replay
 from hermes_browse.store.changes.tool_uses import ToolUse
+from hermes_browse.store.sessions.models import Session
 
 PATH = "/w/file.txt"
 LINES = st.sampled_from(
@@ -34,12 +35,12 @@ patch = partial(file_calls.patch, PATH)
 
 def replay_of(calls):
     """The file after some calls; None if they did nothing."""
-    files: Files = {}
+    replay = Replay({"s": Session("s", "cli", cwd="/w")})
     for number, (name, arguments, result) in enumerate(calls):
         use = ToolUse(number, "s", name, json.dumps(arguments), None, number)
-        replay_call(files, use, json.dumps(result), "/w")
-    assert files.keys() <= {PATH}
-    return files.get(PATH)
+        replay.do(use, json.dumps(result))
+    assert replay.files.keys() <= {PATH}
+    return replay.files.get(PATH)
 
 
 def change_by(calls):
