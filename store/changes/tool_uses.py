@@ -9,8 +9,7 @@ from typing import NamedTuple
 from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_time
-from ..messages.decode import decode_content, decode_tool_calls
-from ..messages.transcript import SLICE
+from ..messages.decode import SLICE, decode_content, decode_tool_calls
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 

@@ -17,20 +17,16 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..messages.transcript import read_identities
 from ..sessions.models import Session
 from . import HARMLESS, CompactionNote
-from .blocks import (
+from .blocks import RowBlock, find_blocks, find_merged, find_originals, sent_of
+from .history_rows import (
     HistoryRow,
     HistoryRows,
     IdGap,
-    RowBlock,
-    find_blocks,
-    find_merged,
-    find_originals,
     read_id_gaps,
+    read_identities,
     read_rows,
-    sent_of,
 )
 
 _FALLBACK = "Summary generation was unavailable"
@@ -181,13 +177,18 @@ def _size(rows: Iterable[HistoryRow]) -> int:
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
-    """Find the compactions of a conversation from its sessions, root first."""
-    rows_of_segments = read_rows(reader, segments)
-    ids = [segment.id for segment in segments]
-    gaps = read_id_gaps(reader, zip(ids, rows_of_segments, strict=True))
+    """Find the compactions of a conversation from its sessions, root first, and the ids that are
+    missing between its rows."""
+    return find_history(reader, segments, read_id_gaps(reader, segments))
+
+
+def find_history(
+    reader: Reader, segments: Sequence[Session], gaps: Mapping[int, IdGap] = MappingProxyType({})
+) -> CompactionHistory:
+    """Find the compactions of a conversation as `read_history` does, with its `gaps`."""
     generations: list[Generation] = []
     previous = Generation(-1, ())
-    for segment, rows in enumerate(rows_of_segments):
+    for segment, rows in enumerate(read_rows(reader, segments)):
         if not rows:
             continue
         blocks = find_blocks(rows, sent_of(previous.rows) if segment > 0 else None)

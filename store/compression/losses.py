@@ -21,7 +21,7 @@ from ..connection.reader import Reader, chunks
 from ..connection.stored_values import as_mapping
 from ..connection.tool_results import load_json
 from ..messages.chat_message import ChatMessage, State
-from ..messages.transcript import read_messages_of
+from ..messages.decode import read_messages_of
 from ..wording import N_
 from .compactions import Compaction
 

@@ -20,8 +20,9 @@ from ..messages.chat_message import State
 from ..sessions.models import Session
 from ..wording import _
 from . import HARMLESS, CompactionNote
-from .blocks import HistoryRow, HistoryRows, sent_of
+from .blocks import sent_of
 from .compactions import CompactionHistory, Generation, read_history
+from .history_rows import HistoryRow, HistoryRows
 
 _REVIEW = (
     "Review the conversation above and update the skill library",
@@ -218,7 +219,7 @@ class Contexts:
             yield from (note for note in notes if note is not CompactionNote.GAP)
         if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
             yield CompactionNote.REWOUND
-        if any(row.repeats_time for row in generation.rows[generation.block_length :]):
+        if any(row.is_loaded for row in generation.rows[generation.block_length :]):
             yield CompactionNote.EDGE
         if any(row.id in self.history.gaps for row in stored[1:]):
             yield CompactionNote.GAP

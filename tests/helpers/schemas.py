@@ -11,12 +11,13 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.hermes.health import search_health, warnings_of
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.preview import read_recap, with_details
+from hermes_browse.store.messages.details import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import read_lineage
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 

@@ -22,11 +22,11 @@ from trashing import run
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Relation
 
 

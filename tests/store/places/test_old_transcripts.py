@@ -7,7 +7,6 @@ import os
 import pytest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.places.old_transcripts import (
     UNREADABLE,
@@ -15,6 +14,7 @@ from hermes_browse.store.places.old_transcripts import (
     read_pieces,
 )
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.trash.session_files import count_old_files, find_old_files, session_of
 
 META = {

@@ -14,11 +14,11 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.details import read_details
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline, read_system_prompt
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 
