@@ -17,11 +17,12 @@ which is inferred.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise, takewhile
 from math import nan
 from typing import NamedTuple
 
-from ..messages.chat_message import State
+from ..messages.chat_message import State, split_summary
 from .history_rows import HistoryRow, HistoryRows
 
 _BATCH_SECONDS = 2e-6
@@ -29,29 +30,6 @@ _BATCH_SECONDS = 2e-6
 double."""
 _MOST_DROPPED = 64
 """Most rows that compression drops between two that it keeps."""
-
-
-def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
-    """Return whether a row may be a copy of an earlier one: equal, or shortened by compression."""
-    if row.role != original.role:
-        return False
-    has_same_order = row.order is not None and row.order == original.order
-    if has_same_order or row.fingerprint == original.fingerprint:
-        return True
-    if row.call or original.call:
-        return row.call == original.call and row.summary is None and original.summary is None
-    return row.is_multimodal and original.is_multimodal
-
-
-def is_merged(row: HistoryRow, original: HistoryRow) -> bool:
-    """Return whether a row with a summary also holds the text of an earlier row."""
-    said = row.summary.said if row.summary is not None else ""
-    if row.role != original.role or not (said or row.call):
-        return False
-    if row.call or original.call:
-        return row.call == original.call
-    head = original.fingerprint[2]
-    return isinstance(head, str) and bool(head.strip()) and said.startswith(head.strip())
 
 
 class RowBlock(NamedTuple):
@@ -116,7 +94,7 @@ def _written(rows: HistoryRows) -> tuple[set[int], set[int]]:
         if 0 < times[later] - times[at] < _BATCH_SECONDS * (later - at)
     ]
     following = {later for _at, later in pairs}
-    first = {at for at, _later in pairs} | {at for at in new if rows[at].summary is not None}
+    first = {at for at, _later in pairs} | {at for at in new if rows[at].summary}
     return first | following, following
 
 
@@ -156,11 +134,11 @@ def _block_of(
     `count` is how many of them were not loaded, `is_edge` tells that compacted rows end right before
     them.
     """
-    summaries = [row for row in rows[start:end] if row.summary is not None]
+    summaries = [row for row in rows[start:end] if row.summary]
     # Older summaries may be carried over with the new one.
     summary = min(summaries, key=lambda row: row.is_loaded, default=None)
     is_first = previous.end == 0
-    if is_first and above and all(_repeats(row, above) for row in rows[:start]):
+    if is_first and above and _end_of_copies(rows, 0, above) >= start:
         start = 0  # the head was written before the batch
     before = rows[previous.start : start]
     sent = sent_of(before) if start > 0 else above or ()
@@ -171,7 +149,8 @@ def _block_of(
     is_marked = State.LIVE not in states
     if summary is None and State.COMPACTED not in states and (start > 0 or above is None):
         return None  # an edit writes all messages once more
-    has_copies = any(_repeats(row, sent) for row in rows[start:end] if row.summary is None)
+    again = {row.copied for row in rows[start:end] if not row.summary}
+    has_copies = any(row.copied in again for row in sent)
     if not (has_copies or (is_marked and is_known)):
         if not is_first:
             return None
@@ -181,36 +160,32 @@ def _block_of(
 
 def _end_of_copies(rows: HistoryRows, start: int, sent: HistoryRows) -> int:
     """Return the end of the rows that repeat rows that were sent, from a place on."""
-    return start + sum(1 for _row in takewhile(lambda row: _repeats(row, sent), rows[start:]))
+    there = {row.copied for row in sent}
+    places = range(start, len(rows))
+    return next((at for at in places if rows[at].copied not in there), len(rows))
 
 
-def _repeats(row: HistoryRow, sent: HistoryRows) -> bool:
-    return any(is_copy(row, other) for other in sent)
-
-
-def find_originals(head: HistoryRows, tail: HistoryRows, sent: HistoryRows) -> dict[int, int]:
-    """Return the originals of the rows of a block: copy → original.
+def find_copies(head: HistoryRows, tail: HistoryRows, sent: HistoryRows) -> dict[int, int]:
+    """Return the originals of the rows of a block, by the ids of both.
 
     Args:
         head: Rows before the summary, which repeat the first rows sent.
         tail: Rows after the summary, which repeat the last ones.
         sent: The rows sent before the compaction.
     """
-    originals: dict[int, int] = {}
-    first = _match(originals, head, sent)
-    _match(originals, tail[::-1], sent[: first - 1 : -1] if first else sent[::-1])
-    return originals
+    of_head = dict(_pairs(head, sent))
+    left = [row for row in sent if row.id > max(of_head.values(), default=-1)]
+    return of_head | dict(_pairs(tail[::-1], left[::-1]))
 
 
-def _match(originals: dict[int, int], copies: HistoryRows, sent: HistoryRows) -> int:
-    """Find the originals of copies in the same order; return the place behind the last one."""
-    first = 0
+def _pairs(copies: HistoryRows, sent: HistoryRows) -> Iterator[tuple[int, int]]:
+    """Yield copies with their originals, which stand in the same order."""
+    place = 0
     for copy in copies:
-        near = range(first, min(first + _MOST_DROPPED, len(sent)))
-        place = next((place for place in near if is_copy(copy, sent[place])), None)
-        if place is not None:
-            originals[copy.id], first = sent[place].id, place + 1
-    return first
+        near = [row.copied for row in sent[place : place + _MOST_DROPPED]]
+        if copy.copied in near:
+            place += near.index(copy.copied) + 1
+            yield copy.id, sent[place - 1].id
 
 
 def find_merged(summary: HistoryRow, sent: HistoryRows, tail: set[int]) -> int | None:
@@ -218,6 +193,11 @@ def find_merged(summary: HistoryRow, sent: HistoryRows, tail: set[int]) -> int |
 
     `tail` are the ids of the rows of `sent` that were carried over behind the summary.
     """
+    said = split_summary(summary.summary)[1]
     before_tail = list(takewhile(lambda row: row.id not in tail, sent))
-    near = reversed(before_tail[-_MOST_DROPPED:])
-    return next((row.id for row in near if is_merged(summary, row)), None)
+    for row in reversed(before_tail[-_MOST_DROPPED:]):
+        head = str(row.fingerprint[2] or "").strip()
+        is_merged = said.startswith(head) if head and not row.call else bool(row.call)
+        if is_merged and (row.role, row.call) == (summary.role, summary.call):
+            return row.id
+    return None

@@ -11,24 +11,35 @@ one generation.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..sessions.models import Session
 from . import HARMLESS, CompactionNote
-from .blocks import RowBlock, find_blocks, find_merged, find_originals, sent_of
+from .blocks import RowBlock, find_blocks, find_copies, find_merged, sent_of
 from .history_rows import (
+    WHITE,
     HistoryRow,
     HistoryRows,
     IdGap,
     read_id_gaps,
-    read_identities,
     read_rows,
 )
 
+_EQUAL = f"""
+    SELECT copy.id FROM json_each(?) AS pair
+    JOIN message_rows AS copy ON copy.id = json_extract(pair.value, '$[0]')
+    JOIN message_rows AS original ON original.id = json_extract(pair.value, '$[1]')
+    WHERE trim(copy.content, {WHITE}) IS trim(original.content, {WHITE})
+        AND trim(copy.tool_calls, {WHITE}) IS trim(original.tool_calls, {WHITE})
+        AND copy.role = original.role AND copy.tool_call_id IS original.tool_call_id
+        AND copy.tool_name IS original.tool_name
+"""
+"""The copies that are equal to their originals, white space around them aside."""
 _FALLBACK = "Summary generation was unavailable"
 
 
@@ -225,7 +236,7 @@ def _compaction(
     merged = None
     if summary is not None:
         merged = find_merged(summary, sent, tail)
-        repeated |= {row.id for row in sent if row.summary_text == summary.summary_text} | {merged}
+        repeated |= {row.id for row in sent if row.summary == summary.summary} | {merged}
     # Rows behind the last repeated one were kept, but not stored again; without a tail all may be
     # replaced.
     stored = len(sent)
@@ -240,7 +251,7 @@ def _compaction(
     notes = {
         CompactionNote.EMPTY_SESSIONS: bool(empty_sessions),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
-        CompactionNote.FALLBACK: summary is not None and _FALLBACK in (summary.summary_text or ""),
+        CompactionNote.FALLBACK: summary is not None and _FALLBACK in summary.summary,
         CompactionNote.NO_ORIGINALS: not sent,
         CompactionNote.NOT_MARKED: not block.is_marked,
         CompactionNote.NOT_STORED_AGAIN: stored < len(sent),
@@ -272,22 +283,20 @@ def _carried(
     summary: HistoryRow | None,
     sent: HistoryRows,
 ) -> Iterator[Carried]:
-    """Yield the rows of a block but its summary; rows of equal beginnings are compared in full."""
-    head = list(takewhile(lambda row: row is not summary, written)) if summary else []
-    tail = written[len(head) + 1 :] if summary else written
-    candidates = find_originals(head, tail, sent)
-    texts = {
-        key: [value.strip() if isinstance(value, str) else value for value in values]
-        for key, values in read_identities(reader, [*candidates, *candidates.values()]).items()
-    }
+    """Yield the rows of a block but its summary."""
+    at = 0 if summary is None else written.index(summary)
+    head, tail = written[:at], [row for row in written[at:] if row is not summary]
+    originals = find_copies(head, tail, sent)
+    equal = reader.rows(_EQUAL, [json.dumps([*originals.items()])])
+    unchanged = set(map(itemgetter(0), equal))
     for row in (*head, *tail):
-        original = candidates.get(row.id)
-        is_changed = texts.get(row.id) != texts.get(original or 0)
+        is_changed = row.id in originals and row.id not in unchanged
         # Compression reduces old tool results to a line, cuts arguments, and replaces images by a
-        # word (0.16 to 0.19).
-        if is_changed and not (row.call or row.is_multimodal):
-            original = None
-        yield Carried(row.id, original, row in head, is_changed and original is not None)
+        # word (0.16 to 0.19). Of another row only the beginning was equal.
+        if is_changed and row.copied == row.fingerprint:
+            yield Carried(row.id, None, row in head, False)
+        else:
+            yield Carried(row.id, originals.get(row.id), row in head, is_changed)
 
 
 def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
-from ..messages.chat_message import STATES, ChatMessage, State
+from ..messages.chat_message import STATES, State
 from ..messages.decode import SLICE, read_messages_of
 from ..sessions.models import Session
 from ..text import text_of
@@ -25,7 +25,8 @@ _MARK = "[CONTEXT "
 """Text in every summary."""
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
 _IS_SPEECH = "role IN ('user', 'assistant')"
-_TEXT = f"CASE WHEN {_IS_SPEECH} THEN trim(content, char(32, 9, 10, 13)) ELSE content END"
+WHITE = "char(32, 9, 10, 13)"
+_TEXT = f"CASE WHEN {_IS_SPEECH} THEN trim(content, {WHITE}) ELSE content END"
 """Rows that Hermes loaded and wrote again have lost leading and trailing white space."""
 _STATEMENT = (
     "SELECT id, role, timestamp, state, hidden, display_order, "
@@ -76,24 +77,21 @@ class HistoryRow(NamedTuple):
     """Bytes sent to the model: `api_content` or else the text, and tool calls. Images count in
     full."""
     fingerprint: tuple[object, ...]
-    """Equal for rows with equal content; a copy that compression shortened has another one."""
+    """Equal for rows with equal content."""
+    copied: tuple[object, ...]
+    """Equal for a row and its copies: the fingerprint, unless compression may shorten it; then its
+    call, or that it is a picture."""
     call: str
     """Id of its first tool call, or of the call it is the result of; else empty."""
     order: object
     """`display_order` (0.22): equal for all rows of the same message."""
-    is_multimodal: bool
     tokens: int
     """0 if none are stored."""
-    summary: ChatMessage | None = None
-    """The message, if it holds a compaction summary, alone or merged with other text; else None."""
-    is_loaded: bool = False
+    summary: str
+    """The whole text, if it holds a compaction summary, alone or merged with other text."""
+    is_loaded: bool
     """Whether one of an earlier turn has its time and role: Hermes loaded that one and wrote it
     again."""
-
-    @property
-    def summary_text(self) -> str | None:
-        """The whole text of a message with a summary; None for any other."""
-        return self.summary.text if self.summary is not None else None
 
 
 HistoryRows = Sequence[HistoryRow]
@@ -120,7 +118,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
         for session in segments
     ]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
-    summaries = {each.id: each for each in read_messages_of(reader, marked) if each.summary}
+    summaries = {each.id: each.text for each in read_messages_of(reader, marked) if each.summary}
     kept = [[row for row in rows if row[1] != "session_meta"] for rows in stored]
     loaded = _are_loaded((as_time(row[2]), text_of(row[1])) for rows in kept for row in rows)
     return [[_history_row(row, summaries, next(loaded)) for row in rows] for rows in kept]
@@ -136,13 +134,17 @@ def _are_loaded(stamps: Iterable[tuple[float | None, str]]) -> Iterator[bool]:
         earlier.update(of_turn)
 
 
-def _history_row(row: Row, summaries: Mapping[int, ChatMessage], is_loaded: bool) -> HistoryRow:
+def _history_row(row: Row, summaries: Mapping[int, str], is_loaded: bool) -> HistoryRow:
     """Decode a row of `_STATEMENT`."""
     message_id, stored_role, time, state, hidden, order, size, picture, tokens, *content = row
     answers, calls, *compared, _is_marked = content
     role, key = text_of(stored_role), as_int(message_id)
     match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
     call = match[1] if match else text_of(answers)
+    fingerprint = (role, *compared, call)
+    copied = fingerprint
+    if key not in summaries and (call or picture):
+        copied = (role, call)
     return HistoryRow(
         id=key,
         role=role,
@@ -150,12 +152,12 @@ def _history_row(row: Row, summaries: Mapping[int, ChatMessage], is_loaded: bool
         state=STATES[state],
         is_hidden=bool(hidden),
         size=as_count(size),
-        fingerprint=(role, *compared, call),
+        fingerprint=fingerprint,
+        copied=copied,
         call=call,
         order=order,
-        is_multimodal=bool(picture),
         tokens=as_count(tokens),
-        summary=summaries.get(key),
+        summary=summaries.get(key, ""),
         is_loaded=is_loaded,
     )
 
@@ -170,13 +172,3 @@ def read_id_gaps(reader: Reader, segments: Iterable[Session]) -> dict[int, IdGap
         for session in segments
         for after, first, last, missing in reader.rows(_GAPS, [session.id])
     }
-
-
-def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
-    """Read what is equal in rows for the same message, by id."""
-    rows = reader.rows_in(
-        "SELECT m.id, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name "
-        "FROM message_rows m WHERE m.id IN ({keys})",
-        ids,
-    )
-    return {as_int(row[0]): row[1:] for row in rows}

@@ -13,9 +13,9 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..compression.blocks import sent_of
 from ..compression.compactions import find_history
-from ..compression.history_rows import HistoryRow, read_identities
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Row
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.catalog import Catalog
@@ -60,6 +60,16 @@ def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     ]
 
 
+def _read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
+    """Read what is equal in rows for the same message, by id."""
+    rows = reader.rows_in(
+        "SELECT m.id, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name "
+        "FROM message_rows m WHERE m.id IN ({keys})",
+        ids,
+    )
+    return {as_int(row[0]): row[1:] for row in rows}
+
+
 def branched_off(reader: Reader, catalog: Catalog, conversation: Conversation) -> Iterator[int]:
     """Yield the first rows of a branch, as far as the conversation above has them too: it begins
     with a copy of them. Any other conversation has none."""
@@ -71,7 +81,7 @@ def branched_off(reader: Reader, catalog: Catalog, conversation: Conversation) -
         sorted(as_int(row[0]) for row in reader.rows_in(statement, ids))
         for ids in ([conversation.root_id], above.session_ids)
     )
-    identities = read_identities(reader, [*own, *theirs])
+    identities = _read_identities(reader, [*own, *theirs])
     # In order, as `in` takes all up to the one that it finds: a short answer may stand there several
     # times, and be given once more.
     rest = (identities[id] for id in theirs)
@@ -90,28 +100,21 @@ def _find_copies(reader: Reader, session_id: str) -> dict[int, int]:
         compaction carried over before its summary stays where it was first said.
     """
     history = find_history(reader, [Session(session_id, "")])
-    rows = [row for row in history.rows if row.state is not State.REWOUND]
+    rows = sent_of(history.rows)
     kept = [row for one in history.compactions for row in one.kept if not row.is_changed]
     carried = {row.id: row.original for row in kept if row.original is not None}
     firsts: dict[object, int] = {}
     originals: dict[int, int] = {}
-    alike: dict[int, list[HistoryRow]] = {}
     for row in rows:
-        same = row.order
-        if same is None:
-            same = row.summary_text or (row.timestamp, row.fingerprint)
-        first = firsts.setdefault(same, row.id)
-        if row.order is None:
-            first = carried.get(row.id, first)
-        originals[row.id] = original = originals.get(first, first)
-        alike.setdefault(original, []).append(row)
-    beginning = {originals[row.id] for row in kept if row.is_head}
-    copies: dict[int, int] = {}
-    for original, group in alike.items():
-        live = [row for row in group if row.state is State.LIVE]
-        shown = original if original in beginning else (live or group)[-1].id
-        copies |= {row.id: shown for row in group if row.id != shown}
-    return copies
+        same = row.summary or (row.timestamp, row.fingerprint)
+        first = firsts.setdefault(same if row.order is None else row.order, row.id)
+        original = carried.get(row.id, first) if row.order is None else first
+        originals[row.id] = originals.get(original, original)
+    live_last = sorted(rows, key=lambda row: row.state is State.LIVE)
+    shown = {originals[row.id]: row.id for row in live_last}
+    heads = [originals[row.id] for row in kept if row.is_head and row.id in originals]
+    shown |= zip(heads, heads, strict=True)
+    return {row: shown[first] for row, first in originals.items() if row != shown[first]}
 
 
 def _is_read(row: RowInfo, reading: Reading, tip: int) -> bool:
