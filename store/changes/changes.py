@@ -12,10 +12,9 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_mapping
-from ..errors import no_session
 from ..files import read_regular
 from ..sessions.catalog import Catalog
-from ..sessions.first_page import read_neighbourhood
+from ..sessions.first_page import read_conversation
 from ..sessions.models import Conversation
 from ..wording import _
 from .commands import changed_names, program_names
@@ -86,10 +85,7 @@ def find_tree(
     Raises:
         NotFoundError: There is no such session.
     """
-    catalog = read_neighbourhood(reader, [session_id], now)
-    conversation = catalog.of_session(session_id)
-    if conversation is None:
-        raise no_session(session_id)
+    catalog, conversation = read_conversation(reader, session_id, now)
     tree = [conversation]
     for parent in tree:
         tree += [

@@ -17,7 +17,7 @@ which is inferred.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise, takewhile
 from math import nan
 from typing import NamedTuple
@@ -49,19 +49,20 @@ def sent_of(rows: HistoryRows) -> list[HistoryRow]:
     return [row for row in rows if row.state is not State.REWOUND]
 
 
-def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
+def find_blocks(rows: HistoryRows, above: HistoryRows) -> list[RowBlock]:
     """Find the blocks in one session, in order; the first one begins with it, and may be empty.
 
-    `above` are the rows last sent in the previous session of the conversation; None for the root.
+    `above` are the rows last sent in the previous session of the conversation.
     """
     blocks: list[RowBlock] = []
     previous = RowBlock(0, 0)
     edge = 1 + max((at for at, row in enumerate(rows) if row.state is State.COMPACTED), default=-1)
     first_live = next((at for at, row in enumerate(rows) if row.state is State.LIVE), -1)
-    written = _written(rows)
+    batches = _batches(rows)
     at = 0
     while at < len(rows):
-        end, count = _run_from(rows, at, edge if at < edge else len(rows), written)
+        end = _end_of_run(rows, at, edge if at < edge else len(rows), batches)
+        count = sum(not row.is_loaded for row in rows[at:end])
         # Compression in place marks all live rows, then writes: what is live behind them begins
         # with its block, unless that was taken back.
         is_edge = at == edge == first_live > previous.start
@@ -70,53 +71,49 @@ def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
         block = None
         if is_edge or is_next or count:
             block = _block_of(rows, at, end, previous, above, count, is_edge=is_edge)
-        if block is not None and (block.start > previous.start or not blocks):
+        if block is not None:
             blocks.append(block)
             previous = block
         at = max(end, at + 1, previous.end)
     if not blocks or blocks[0].start > 0:
-        blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above or ())))
+        blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above)))
     return blocks
 
 
-def _written(rows: HistoryRows) -> tuple[set[int], set[int]]:
-    """Return the places of new rows that a compaction may have written first, and of those that
-    were written at once with the new row before them.
+def _batches(rows: HistoryRows) -> dict[int, int]:
+    """Return the places of the rows that a compaction may have written, each with the first one of
+    its batch; a summary may be one alone.
 
     Hermes 0.18 and later let the times in a batch be a microsecond apart; equal ones are those of
     one turn.
     """
-    times = [nan if row.timestamp is None else row.timestamp for row in rows]
     new = [at for at, row in enumerate(rows) if not row.is_loaded]
-    pairs = [
-        (at, later)
-        for at, later in pairwise(new)
-        if 0 < times[later] - times[at] < _BATCH_SECONDS * (later - at)
-    ]
-    following = {later for _at, later in pairs}
-    first = {at for at, _later in pairs} | {at for at in new if rows[at].summary}
-    return first | following, following
+    batches = {at: at for at in new if rows[at].summary}
+    for at, later in pairwise(new):
+        begun, time = rows[at].timestamp or nan, rows[later].timestamp or nan
+        if 0 < time - begun < _BATCH_SECONDS * (later - at):
+            batches[later] = batches.setdefault(at, at)
+    return batches
 
 
-def _run_from(
-    rows: HistoryRows, start: int, limit: int, written: tuple[set[int], set[int]]
-) -> tuple[int, int]:
-    """Find the end of the rows from a place on that one compaction may have written, up to a limit,
-    and how many of them are new: the others Hermes loaded, each once."""
-    loaded: set[object] = set()
-    count = 0
+def _end_of_run(rows: HistoryRows, start: int, limit: int, batches: Mapping[int, int]) -> int:
+    """Return the end of the rows from a place on that one compaction may have written, up to a
+    limit: those of one batch, and rows that Hermes loaded, each once."""
+    stamps: set[object] = set()
+    batch: int | None = None
     for at in range(start, limit):
         row = rows[at]
         if row.is_loaded:
             stamp = row.timestamp, row.role
-            is_next = stamp not in loaded
-            loaded.add(stamp)
+            if stamp in stamps:
+                return at
+            stamps.add(stamp)
         else:
-            is_next = at in written[count > 0]
-            count += is_next
-        if not is_next:
-            return at, count
-    return limit, count
+            own = batches.get(at)
+            if own is None or batch not in (None, own):
+                return at
+            batch = own
+    return limit
 
 
 def _block_of(
@@ -124,7 +121,7 @@ def _block_of(
     start: int,
     end: int,
     previous: RowBlock,
-    above: HistoryRows | None,
+    above: HistoryRows,
     count: int,
     *,
     is_edge: bool,
@@ -141,13 +138,13 @@ def _block_of(
     if is_first and above and _end_of_copies(rows, 0, above) >= start:
         start = 0  # the head was written before the batch
     before = rows[previous.start : start]
-    sent = sent_of(before) if start > 0 else above or ()
+    sent = sent_of(before) if start > 0 else above
     is_known = is_edge or ((count > 1 or start > 0) and end - start > 1)
     if not is_known:
         end = _end_of_copies(rows, start if summary is None else end, sent)
     states = {row.state for row in before}
     is_marked = State.LIVE not in states
-    if summary is None and State.COMPACTED not in states and (start > 0 or above is None):
+    if summary is None and State.COMPACTED not in states:
         return None  # an edit writes all messages once more
     again = {row.copied for row in rows[start:end] if not row.summary}
     has_copies = any(row.copied in again for row in sent)
@@ -196,8 +193,8 @@ def find_merged(summary: HistoryRow, sent: HistoryRows, tail: set[int]) -> int |
     said = split_summary(summary.summary)[1]
     before_tail = list(takewhile(lambda row: row.id not in tail, sent))
     for row in reversed(before_tail[-_MOST_DROPPED:]):
-        head = str(row.fingerprint[2] or "").strip()
-        is_merged = said.startswith(head) if head and not row.call else bool(row.call)
-        if is_merged and (row.role, row.call) == (summary.role, summary.call):
-            return row.id
+        if (row.role, row.call) == (summary.role, summary.call):
+            head = str(row.fingerprint[2] or "").strip()
+            if row.call or (head and said.startswith(head)):
+                return row.id
     return None

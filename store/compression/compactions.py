@@ -172,13 +172,6 @@ class CompactionHistory(NamedTuple):
         return [row for generation in self.generations for row in generation.rows]
 
 
-def _empty_sessions(
-    segments: Sequence[Session], previous: Generation, until: int
-) -> tuple[str, ...]:
-    """Return the sessions without rows between a generation and a segment."""
-    return tuple(session.id for session in segments[previous.segment + 1 : until])
-
-
 def _ids(rows: Iterable[HistoryRow]) -> tuple[int, ...]:
     return tuple(row.id for row in rows)
 
@@ -202,7 +195,7 @@ def find_history(
     for segment, rows in enumerate(read_rows(reader, segments)):
         if not rows:
             continue
-        blocks = find_blocks(rows, sent_of(previous.rows) if segment > 0 else None)
+        blocks = find_blocks(rows, sent_of(previous.rows))
         ends = [*(block.start for block in blocks[1:]), len(rows)]
         for block, end in zip(blocks, ends, strict=True):
             generation = Generation(
@@ -244,7 +237,8 @@ def _compaction(
         stored = max((at for at, row in enumerate(sent, 1) if row.id in repeated), default=0)
     replaced = tuple(row.id for row in sent[:stored] if row.id not in repeated)
     before = previous.segment if sent else generation.segment
-    empty_sessions = _empty_sessions(segments, previous, generation.segment)
+    between = segments[previous.segment + 1 : generation.segment]
+    empty_sessions = tuple(session.id for session in between)
     gap = next(
         (gaps[row.id] for row in rows[: generation.block_length + 1] if row.id in gaps), None
     )
@@ -302,7 +296,7 @@ def _carried(
 def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:
     """Describe a compaction after which nothing was written: the session ended."""
     sent = sent_of(last.rows)
-    empty_sessions = _empty_sessions(segments, last, len(segments))
+    empty_sessions = tuple(session.id for session in segments[last.segment + 1 :])
     return Compaction(
         at=segments[last.segment].ended_at,
         session_id=segments[last.segment].id,

@@ -74,7 +74,7 @@ class Losses(NamedTuple):
     """The terms that one compaction lost."""
 
     terms: tuple[Lost, ...]
-    """Most used and latest first."""
+    """Decisions and the most used first, then the latest."""
     is_complete: bool
     """Whether all replaced rows were scanned to their ends, and `terms` was not cut off."""
 
@@ -143,15 +143,14 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
         for lost in found.values()
         if not (instead.names(lost) or instead.paraphrases(lost) or followed.names(lost))
     ]
-    position = {message_id: at for at, message_id in enumerate(compaction.gone, 1)}
-
-    def rank(lost: Lost) -> tuple[float, int, str]:
-        recency = 0.5 + position[lost.last_message_id] / len(position)
-        factor = 3 if lost.kind is LostKind.DECISION else 1
-        return -(1 + min(lost.times, 20)) * recency * factor, -lost.last_message_id, lost.term
-
-    first = nsmallest(_MAX_TERMS, terms, key=rank)
+    first = nsmallest(_MAX_TERMS, terms, key=_rank)
     return Losses(tuple(first), is_complete and is_all and len(terms) <= _MAX_TERMS)
+
+
+def _rank(lost: Lost) -> tuple[int, int, str]:
+    """Sort key: decisions and what was used often first, then the latest."""
+    factor = 3 if lost.kind is LostKind.DECISION else 1
+    return -factor * (1 + min(lost.times, 20)), -lost.last_message_id, lost.term
 
 
 class _Given:

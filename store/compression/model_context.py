@@ -113,7 +113,8 @@ class Contexts:
             for row in compaction.kept
         }
         """Why rows were sent that compactions wrote."""
-        self._summaries = {compaction.summary for compaction in history.compactions} - {None}
+        summaries = (compaction.summary for compaction in history.compactions)
+        self._summaries = {summary for summary in summaries if summary is not None}
         self._why |= dict.fromkeys(self._summaries, RowOrigin.SUMMARY)
 
     def at(self, message_id: int | None) -> ModelContext:

@@ -21,7 +21,8 @@ from ..sessions.models import Conversation, Session, known_sum
 from ..text import as_text, one_line, printable, text_of
 from ..wording import _, ngettext
 from .chat_message import SPEAKERS, ChatMessage, Reading, RowInfo, State
-from .transcript import read_messages, read_outline, read_system_prompt
+from .decode import read_messages_of
+from .transcript import read_outline, read_system_prompt
 
 _FACTS = (
     "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root",
@@ -200,7 +201,7 @@ def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
     """Read the recap of a conversation from its segments, root first: no system text, tool results
     and reasoning."""
     rows = [row for row in read_outline(reader, segments).rows if row.role in SPEAKERS]
-    messages = read_messages(reader, rows[-_WINDOW:])
+    messages = read_messages_of(reader, [row.id for row in rows[-_WINDOW:]])
     said = [(each.role, _said(each)) for each in messages if not each.is_summary]
     lines = [RecapLine(role, text) for role, text in said if text]
     starts = [index for index, line in enumerate(lines) if line.role == "user"]

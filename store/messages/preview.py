@@ -31,14 +31,6 @@ _PREAMBLE = re.compile(
 brackets in brackets."""
 
 
-def _readable(content: object) -> str:
-    text, parts = decode_content(content)
-    text = text.removeprefix(SENTINEL)  # broken multimodal JSON is better than nothing
-    said = split_summary(without_injections(text))[1]
-    text = " ".join(part.text for part in parts if part.kind == "text") or said
-    return one_line(_PREAMBLE.sub("", text, count=1).strip() or text, PREVIEW_LIMIT)
-
-
 _Candidate = tuple[tuple[int, bool], str]
 """Rank and text of a readable row; the least one of a conversation is its preview. A text of the
 user comes first, then one of the assistant; what was rewound comes last."""
@@ -49,12 +41,17 @@ _NONE: _Candidate = ((len(SPEAKERS) + 1, True), "")
 def _candidate(row: Row) -> _Candidate:
     """Return the candidate in a row of `_FIRST`; `_NONE` without a readable text."""
     _session_id, value, role, flagged, state = row
-    is_only_summary = as_flag(flagged) and not all(split_summary(decode_content(value)[0]))
-    text = "" if is_only_summary else _readable(value)
-    if not text:
+    text, parts = decode_content(value)
+    # Broken multimodal JSON is better than nothing.
+    summary, said = split_summary(without_injections(text.removeprefix(SENTINEL)))
+    if as_flag(flagged) and not (summary and said):
+        return _NONE
+    typed = " ".join(part.text for part in parts if part.kind == "text") or said
+    shown = one_line(_PREAMBLE.sub("", typed, count=1).strip() or typed, PREVIEW_LIMIT)
+    if not shown:
         return _NONE
     speaker = SPEAKERS.index(str(role)) if role in SPEAKERS else len(SPEAKERS)
-    return (speaker, state == State.REWOUND), text
+    return (speaker, state == State.REWOUND), shown
 
 
 # SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read completely.

@@ -21,8 +21,8 @@ from ..connection.stored_values import as_int, as_time
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Relation, Session
 from ..text import as_text, text_of
-from .chat_message import STATES, ChatMessage, Reading, RowInfo, State
-from .decode import SLICE, read_messages_of
+from .chat_message import STATES, Reading, RowInfo, State
+from .decode import SLICE
 
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
@@ -156,12 +156,6 @@ def read_outline(
             left_out.setdefault(following, [0, 0])[row.state is not State.REWOUND] += 1
     gaps = {key: (rewound, compacted) for key, (rewound, compacted) in left_out.items()}
     return Outline(session_ids, tuple(reversed(shown)), gaps, copies)
-
-
-def read_messages(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
-    """Read the chat messages of a slice of a outline, in order; rows deleted meanwhile are left
-    out."""
-    return read_messages_of(reader, [row.id for row in rows])
 
 
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:

@@ -7,7 +7,8 @@ import os
 import pytest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.messages.decode import read_messages_of
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.places.old_transcripts import (
     UNREADABLE,
     OldTranscripts,
@@ -65,7 +66,9 @@ def everything(shelf):
     with Store(shelf.path).reader() as reader:
         catalog = read_catalog(reader, 1.8e9)
         messages = {
-            chain.root.id: read_messages(reader, read_outline(reader, chain.segments).rows)
+            chain.root.id: read_messages_of(
+                reader, [row.id for row in read_outline(reader, chain.segments).rows]
+            )
             for chain in catalog.conversations()
         }
     return catalog, messages
