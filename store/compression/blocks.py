@@ -59,22 +59,19 @@ def find_blocks(rows: HistoryRows, above: HistoryRows) -> list[RowBlock]:
     edge = 1 + max((at for at, row in enumerate(rows) if row.state is State.COMPACTED), default=-1)
     first_live = next((at for at, row in enumerate(rows) if row.state is State.LIVE), -1)
     batches = _batches(rows)
-    at = 0
-    while at < len(rows):
+    starts = {edge, *batches, *(at for at, row in enumerate(rows) if row.is_loaded)}
+    end = 0
+    for at in sorted(starts):
+        if at < max(end, previous.end):
+            continue
         end = _end_of_run(rows, at, edge if at < edge else len(rows), batches)
-        count = sum(not row.is_loaded for row in rows[at:end])
         # Compression in place marks all live rows, then writes: what is live behind them begins
         # with its block, unless that was taken back.
         is_edge = at == edge == first_live > previous.start
-        # A row that Hermes loaded belongs to the block before it, unless it is in there already.
-        is_next = at == previous.end and 0 < at < end
-        block = None
-        if is_edge or is_next or count:
-            block = _block_of(rows, at, end, previous, above, count, is_edge=is_edge)
+        block = _block_of(rows, at, end, previous, above, is_edge=is_edge)
         if block is not None:
             blocks.append(block)
             previous = block
-        at = max(end, at + 1, previous.end)
     if not blocks or blocks[0].start > 0:
         blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above)))
     return blocks
@@ -88,7 +85,7 @@ def _batches(rows: HistoryRows) -> dict[int, int]:
     one turn.
     """
     new = [at for at, row in enumerate(rows) if not row.is_loaded]
-    batches = {at: at for at in new if rows[at].summary}
+    batches = {at: at for at in new if rows[at].summary_text}
     for at, later in pairwise(new):
         begun, time = rows[at].timestamp or nan, rows[later].timestamp or nan
         if 0 < time - begun < _BATCH_SECONDS * (later - at):
@@ -122,16 +119,19 @@ def _block_of(
     end: int,
     previous: RowBlock,
     above: HistoryRows,
-    count: int,
     *,
     is_edge: bool,
 ) -> RowBlock | None:
     """Return the block that has these rows; None if no compaction wrote them.
 
-    `count` is how many of them were not loaded, `is_edge` tells that compacted rows end right before
-    them.
+    `is_edge` tells that compacted rows end right before them.
     """
-    summaries = [row for row in rows[start:end] if row.summary]
+    count = sum(not row.is_loaded for row in rows[start:end])
+    # Rows that Hermes loaded belong to the block before them, unless they are in there already.
+    is_next = start == previous.end and 0 < start < end
+    if not (is_edge or is_next or count):
+        return None
+    summaries = [row for row in rows[start:end] if row.summary_text]
     # Older summaries may be carried over with the new one.
     summary = min(summaries, key=lambda row: row.is_loaded, default=None)
     is_first = previous.end == 0
@@ -146,7 +146,7 @@ def _block_of(
     is_marked = State.LIVE not in states
     if summary is None and State.COMPACTED not in states:
         return None  # an edit writes all messages once more
-    again = {row.copied for row in rows[start:end] if not row.summary}
+    again = {row.copied for row in rows[start:end] if not row.summary_text}
     has_copies = any(row.copied in again for row in sent)
     if not (has_copies or (is_marked and is_known)):
         if not is_first:
@@ -190,7 +190,7 @@ def find_merged(summary: HistoryRow, sent: HistoryRows, tail: set[int]) -> int |
 
     `tail` are the ids of the rows of `sent` that were carried over behind the summary.
     """
-    said = split_summary(summary.summary)[1]
+    said = split_summary(summary.summary_text)[1]
     before_tail = list(takewhile(lambda row: row.id not in tail, sent))
     for row in reversed(before_tail[-_MOST_DROPPED:]):
         if (row.role, row.call) == (summary.role, summary.call):

@@ -229,7 +229,7 @@ def _compaction(
     merged = None
     if summary is not None:
         merged = find_merged(summary, sent, tail)
-        repeated |= {row.id for row in sent if row.summary == summary.summary} | {merged}
+        repeated |= {row.id for row in sent if row.summary_text == summary.summary_text} | {merged}
     # Rows behind the last repeated one were kept, but not stored again; without a tail all may be
     # replaced.
     stored = len(sent)
@@ -245,7 +245,7 @@ def _compaction(
     notes = {
         CompactionNote.EMPTY_SESSIONS: bool(empty_sessions),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
-        CompactionNote.FALLBACK: summary is not None and _FALLBACK in summary.summary,
+        CompactionNote.FALLBACK: summary is not None and _FALLBACK in summary.summary_text,
         CompactionNote.NO_ORIGINALS: not sent,
         CompactionNote.NOT_MARKED: not block.is_marked,
         CompactionNote.NOT_STORED_AGAIN: stored < len(sent),

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
@@ -87,7 +85,7 @@ class HistoryRow(NamedTuple):
     """`display_order` (0.22): equal for all rows of the same message."""
     tokens: int
     """0 if none are stored."""
-    summary: str
+    summary_text: str
     """The whole text, if it holds a compaction summary, alone or merged with other text."""
     is_loaded: bool
     """Whether one of an earlier turn has its time and role: Hermes loaded that one and wrote it
@@ -127,11 +125,13 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
 def _are_loaded(stamps: Iterable[tuple[float | None, str]]) -> Iterator[bool]:
     """Yield for each row, given by time and role, whether it `is_loaded`; neighbours with one time
     are a turn: a gateway gives all its rows the same."""
-    earlier: set[object] = set()
-    for time, turn in groupby(stamps, key=itemgetter(0)):
-        of_turn = list(turn)
-        yield from (time is not None and stamp in earlier for stamp in of_turn)
-        earlier.update(of_turn)
+    turns: dict[object, int] = {}
+    turn = 0
+    before: float | None = None
+    for stamp in stamps:
+        turn += stamp[0] != before
+        before = stamp[0]
+        yield before is not None and turns.setdefault(stamp, turn) != turn
 
 
 def _history_row(row: Row, summaries: Mapping[int, str], is_loaded: bool) -> HistoryRow:
@@ -157,7 +157,7 @@ def _history_row(row: Row, summaries: Mapping[int, str], is_loaded: bool) -> His
         call=call,
         order=order,
         tokens=as_count(tokens),
-        summary=summaries.get(key, ""),
+        summary_text=summaries.get(key, ""),
         is_loaded=is_loaded,
     )
 

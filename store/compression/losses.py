@@ -134,14 +134,15 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
             lost = found.get(key, Lost(term, kind, 0, message.id))
             found[key] = lost._replace(times=lost.times + 1)
     after = read_messages_of(reader, compaction.instead if found else ())
-    instead = _Given(text for message in after for text in _texts(message))
+    instead = "\n".join(text for message in after for text in _texts(message)).casefold()
     since, is_all = _scan(reader, compaction.since if found else ())
     there = (texts for message, texts in since if message.state is not State.REWOUND)
-    followed = _Given(chain.from_iterable(there))
+    given = "\n".join([instead, *chain.from_iterable(there)]).casefold()
+    words = set(_ANY_WORD.findall(given))
     terms = [
         lost
         for lost in found.values()
-        if not (instead.names(lost) or instead.paraphrases(lost) or followed.names(lost))
+        if not (_is_named(lost, given, words) or _is_paraphrased(lost, instead))
     ]
     first = nsmallest(_MAX_TERMS, terms, key=_rank)
     return Losses(tuple(first), is_complete and is_all and len(terms) <= _MAX_TERMS)
@@ -153,26 +154,21 @@ def _rank(lost: Lost) -> tuple[int, int, str]:
     return -factor * (1 + min(lost.times, 20)), -lost.last_message_id, lost.term
 
 
-class _Given:
-    """What the model was given, to find terms in."""
+def _is_named(lost: Lost, given: str, words: set[str]) -> bool:
+    """Return whether a term, of a path its last part, occurs literally in a text that was given to
+    the model, and in its whole words."""
+    sought = lost.term.casefold()
+    if lost.kind is LostKind.PATH:
+        sought = re.split(r"[/\\]", sought.rstrip("/\\"))[-1]
+    return words.issuperset(_ANY_WORD.findall(sought)) and sought in given
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._text = "\n".join(texts).casefold()
-        self._words = set(_ANY_WORD.findall(self._text))
 
-    def names(self, lost: Lost) -> bool:
-        """Whether a term, of a path its last part, occurs literally and in whole words."""
-        sought = lost.term.casefold()
-        if lost.kind is LostKind.PATH:
-            sought = re.split(r"[/\\]", sought.rstrip("/\\"))[-1]
-        return self._words.issuperset(_ANY_WORD.findall(sought)) and sought in self._text
-
-    def paraphrases(self, lost: Lost) -> bool:
-        """Whether most significant words of a decision occur."""
-        words = _WORD.findall(lost.term.casefold())
-        stems = {word[:_STEM] for word in words if not _PLAIN.fullmatch(word)}
-        there = sum(stem in self._text for stem in stems)
-        return lost.kind is LostKind.DECISION and there * 3 >= len(stems) * 2
+def _is_paraphrased(lost: Lost, given: str) -> bool:
+    """Return whether most significant words of a decision occur in a text."""
+    words = _WORD.findall(lost.term.casefold())
+    stems = {word[:_STEM] for word in words if not _PLAIN.fullmatch(word)}
+    there = sum(stem in given for stem in stems)
+    return lost.kind is LostKind.DECISION and there * 3 >= len(stems) * 2
 
 
 def _scan(reader: Reader, ids: Sequence[int]) -> tuple[list[tuple[ChatMessage, list[str]]], bool]:

@@ -133,7 +133,7 @@ class Contexts:
         row = self._rows[of]
         number, index = self._places[of]
         notes = [CompactionNote.COPY] if of != message_id else []
-        if row.summary and index < self.history.generations[number].block_length:
+        if row.summary_text and index < self.history.generations[number].block_length:
             notes.append(CompactionNote.SUMMARY)
             index = self.history.generations[number].block_length
         elif row.role != "assistant":

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ..compression.blocks import sent_of
 from ..compression.compactions import find_history
-from ..connection.reader import Reader, Row
+from ..compression.history_rows import read_rows
+from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.catalog import Catalog
@@ -60,37 +61,23 @@ def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     ]
 
 
-def _read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
-    """Read what is equal in rows for the same message, by id."""
-    rows = reader.rows_in(
-        "SELECT m.id, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name "
-        "FROM message_rows m WHERE m.id IN ({keys})",
-        ids,
-    )
-    return {as_int(row[0]): row[1:] for row in rows}
-
-
 def branched_off(reader: Reader, catalog: Catalog, conversation: Conversation) -> Iterator[int]:
     """Yield the first rows of a branch, as far as the conversation above has them too: it begins
     with a copy of them. Any other conversation has none."""
     above = catalog.parent_conversation(conversation)
     if conversation.relation is not Relation.BRANCHED or above is None:
         return
-    statement = "SELECT m.id FROM messages m WHERE m.session_id IN ({keys})"
-    own, theirs = (
-        sorted(as_int(row[0]) for row in reader.rows_in(statement, ids))
-        for ids in ([conversation.root_id], above.session_ids)
-    )
-    identities = _read_identities(reader, [*own, *theirs])
+    (own,) = read_rows(reader, [conversation.root])
+    theirs = chain.from_iterable(read_rows(reader, above.segments))
     # In order, as `in` takes all up to the one that it finds: a short answer may stand there several
     # times, and be given once more.
-    rest = (identities[id] for id in theirs)
-    yield from takewhile(lambda id: identities[id] in rest, own)
+    rest = (row.fingerprint for row in theirs)
+    yield from (row.id for row in takewhile(lambda row: row.fingerprint in rest, own))
 
 
 def _find_copies(reader: Reader, session_id: str) -> dict[int, int]:
-    """Find the rows of one session that repeat another: compaction in place inserts the messages it
-    keeps again.
+    """Find the rows of one session, hidden ones aside, that repeat another: compaction in place
+    inserts the messages it keeps again.
 
     Rows of equal `display_order` (0.22) are one message. Without it, rows that differ only in
     their state are, and so are those that a compaction wrote and the ones they repeat.
@@ -100,20 +87,20 @@ def _find_copies(reader: Reader, session_id: str) -> dict[int, int]:
         compaction carried over before its summary stays where it was first said.
     """
     history = find_history(reader, [Session(session_id, "")])
-    rows = sent_of(history.rows)
+    rows = [row for row in sent_of(history.rows) if not row.is_hidden]
     kept = [row for one in history.compactions for row in one.kept if not row.is_changed]
     carried = {row.id: row.original for row in kept if row.original is not None}
     firsts: dict[object, int] = {}
     originals: dict[int, int] = {}
-    for row in rows:
-        same = row.summary or (row.timestamp, row.fingerprint)
+    for row in rows:  # what a row repeats is before it
+        same = row.summary_text or (row.timestamp, row.fingerprint)
         first = firsts.setdefault(same if row.order is None else row.order, row.id)
         original = carried.get(row.id, first) if row.order is None else first
         originals[row.id] = originals.get(original, original)
     live_last = sorted(rows, key=lambda row: row.state is State.LIVE)
     shown = {originals[row.id]: row.id for row in live_last}
-    heads = [originals[row.id] for row in kept if row.is_head and row.id in originals]
-    shown |= zip(heads, heads, strict=True)
+    heads = {originals[row.id] for row in kept if row.is_head and row.id in originals}
+    shown |= {first: first for first in heads}
     return {row: shown[first] for row, first in originals.items() if row != shown[first]}
 
 
@@ -183,19 +170,17 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Count the chat messages that `read_outline` shows by default, by session; sessions without
     rows are left out.
 
-    SQLite counts them, but for sessions that were compacted in place: their rows may repeat others.
+    SQLite counts them. Rows of sessions that were compacted in place may repeat others.
     """
     rows = reader.rows_in(
-        "SELECT m.session_id, sum(m.state = 'live' AND NOT m.hidden), max(m.state = 'compacted') "
+        "SELECT m.session_id, sum(m.state <> 'rewound' AND NOT m.hidden), max(m.state = 'compacted') "
         "FROM message_rows m WHERE m.session_id IN ({keys}) GROUP BY 1",
         session_ids,
     )
-    counts = {text_of(session): as_int(shown) for session, shown, _is_compacted in rows}
-    for session, _shown, is_compacted in rows:
-        if is_compacted:
-            key = text_of(session)
-            counts[key] = len(read_outline(reader, [Session(key, "")]).rows)
-    return counts
+    return {
+        text_of(key): as_int(said) - (len(_find_copies(reader, text_of(key))) if compacted else 0)
+        for key, said, compacted in rows
+    }
 
 
 def _plain(value: object) -> object:
