@@ -60,7 +60,7 @@ class OpenStore(StoreWrites):
     state = read(later.session_rows.read_state)
     changes = read(later.session_rows.read_changes)
     with_names = read(later.preview.with_names)
-    with_details = read(later.preview.with_details)
+    with_details = read(later.list_page.with_details)
     count_rows = read(later.transcript.count_rows)
     resolve = read(later.session_rows.resolve_session)
     last = read(later.session_rows.resolve_last)
@@ -112,11 +112,11 @@ class OpenStore(StoreWrites):
     # Messages
 
     outline = read(later.transcript.read_outline)
-    messages = read(later.transcript.read_messages_of)
+    messages = read(later.decode.read_messages_of)
     system_prompt = read(later.transcript.read_system_prompt)
     raw_message = read(later.transcript.read_raw)
     image = read(later.decode.read_image)
-    recap = read(later.preview.read_recap)
+    recap = read(later.details.read_recap)
     details = read(later.details.read_details)
 
     def transcript(self, session_id: str, reading: Reading = Reading.SAID) -> Iterator[ChatMessage]:

@@ -21,7 +21,8 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_int, first_texts
 from ..connection.tool_results import json_at_start
 from ..messages.chat_message import ChatMessage
-from ..messages.transcript import branched_off, read_messages_of
+from ..messages.decode import read_messages_of
+from ..messages.transcript import branched_off
 from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import make_scope

@@ -11,11 +11,9 @@ from typing import NamedTuple
 from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_mapping, as_time
-from ..errors import no_session
-from ..messages.decode import decode_content, decode_tool_calls
-from ..messages.transcript import SLICE
+from ..messages.decode import SLICE, decode_content, decode_tool_calls
 from ..sessions.catalog import Catalog
-from ..sessions.first_page import read_neighbourhood
+from ..sessions.first_page import read_conversation
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 
@@ -64,10 +62,7 @@ def find_tree(
     Raises:
         NotFoundError: There is no such session.
     """
-    catalog = read_neighbourhood(reader, [session_id], now)
-    conversation = catalog.of_session(session_id)
-    if conversation is None:
-        raise no_session(session_id)
+    catalog, conversation = read_conversation(reader, session_id, now)
     tree = [conversation]
     for parent in tree:
         children = catalog.child_conversations(parent)

@@ -11,28 +11,35 @@ one generation.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..messages.transcript import read_identities
 from ..sessions.models import Session
 from . import HARMLESS, CompactionNote
-from .blocks import (
+from .blocks import RowBlock, find_blocks, find_copies, find_merged, sent_of
+from .history_rows import (
+    WHITE,
     HistoryRow,
     HistoryRows,
     IdGap,
-    RowBlock,
-    find_blocks,
-    find_merged,
-    find_originals,
     read_id_gaps,
     read_rows,
-    sent_of,
 )
 
+_EQUAL = f"""
+    SELECT copy.id FROM json_each(?) AS pair
+    JOIN message_rows AS copy ON copy.id = json_extract(pair.value, '$[0]')
+    JOIN message_rows AS original ON original.id = json_extract(pair.value, '$[1]')
+    WHERE trim(copy.content, {WHITE}) IS trim(original.content, {WHITE})
+        AND trim(copy.tool_calls, {WHITE}) IS trim(original.tool_calls, {WHITE})
+        AND copy.role = original.role AND copy.tool_call_id IS original.tool_call_id
+        AND copy.tool_name IS original.tool_name
+"""
+"""The copies that are equal to their originals, white space around them aside."""
 _FALLBACK = "Summary generation was unavailable"
 
 
@@ -165,13 +172,6 @@ class CompactionHistory(NamedTuple):
         return [row for generation in self.generations for row in generation.rows]
 
 
-def _empty_sessions(
-    segments: Sequence[Session], previous: Generation, until: int
-) -> tuple[str, ...]:
-    """Return the sessions without rows between a generation and a segment."""
-    return tuple(session.id for session in segments[previous.segment + 1 : until])
-
-
 def _ids(rows: Iterable[HistoryRow]) -> tuple[int, ...]:
     return tuple(row.id for row in rows)
 
@@ -181,16 +181,21 @@ def _size(rows: Iterable[HistoryRow]) -> int:
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
-    """Find the compactions of a conversation from its sessions, root first."""
-    rows_of_segments = read_rows(reader, segments)
-    ids = [segment.id for segment in segments]
-    gaps = read_id_gaps(reader, zip(ids, rows_of_segments, strict=True))
+    """Find the compactions of a conversation from its sessions, root first, and the ids that are
+    missing between its rows."""
+    return find_history(reader, segments, read_id_gaps(reader, segments))
+
+
+def find_history(
+    reader: Reader, segments: Sequence[Session], gaps: Mapping[int, IdGap] = MappingProxyType({})
+) -> CompactionHistory:
+    """Find the compactions of a conversation as `read_history` does, with its `gaps`."""
     generations: list[Generation] = []
     previous = Generation(-1, ())
-    for segment, rows in enumerate(rows_of_segments):
+    for segment, rows in enumerate(read_rows(reader, segments)):
         if not rows:
             continue
-        blocks = find_blocks(rows, sent_of(previous.rows) if segment > 0 else None)
+        blocks = find_blocks(rows, sent_of(previous.rows))
         ends = [*(block.start for block in blocks[1:]), len(rows)]
         for block, end in zip(blocks, ends, strict=True):
             generation = Generation(
@@ -232,14 +237,15 @@ def _compaction(
         stored = max((at for at, row in enumerate(sent, 1) if row.id in repeated), default=0)
     replaced = tuple(row.id for row in sent[:stored] if row.id not in repeated)
     before = previous.segment if sent else generation.segment
-    empty_sessions = _empty_sessions(segments, previous, generation.segment)
+    between = segments[previous.segment + 1 : generation.segment]
+    empty_sessions = tuple(session.id for session in between)
     gap = next(
         (gaps[row.id] for row in rows[: generation.block_length + 1] if row.id in gaps), None
     )
     notes = {
         CompactionNote.EMPTY_SESSIONS: bool(empty_sessions),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
-        CompactionNote.FALLBACK: summary is not None and _FALLBACK in (summary.summary_text or ""),
+        CompactionNote.FALLBACK: summary is not None and _FALLBACK in summary.summary_text,
         CompactionNote.NO_ORIGINALS: not sent,
         CompactionNote.NOT_MARKED: not block.is_marked,
         CompactionNote.NOT_STORED_AGAIN: stored < len(sent),
@@ -271,28 +277,26 @@ def _carried(
     summary: HistoryRow | None,
     sent: HistoryRows,
 ) -> Iterator[Carried]:
-    """Yield the rows of a block but its summary; rows of equal beginnings are compared in full."""
-    head = list(takewhile(lambda row: row is not summary, written)) if summary else []
-    tail = written[len(head) + 1 :] if summary else written
-    candidates = find_originals(head, tail, sent)
-    texts = {
-        key: [value.strip() if isinstance(value, str) else value for value in values]
-        for key, values in read_identities(reader, [*candidates, *candidates.values()]).items()
-    }
+    """Yield the rows of a block but its summary."""
+    at = 0 if summary is None else written.index(summary)
+    head, tail = written[:at], [row for row in written[at:] if row is not summary]
+    originals = find_copies(head, tail, sent)
+    equal = reader.rows(_EQUAL, [json.dumps([*originals.items()])])
+    unchanged = set(map(itemgetter(0), equal))
     for row in (*head, *tail):
-        original = candidates.get(row.id)
-        is_changed = texts.get(row.id) != texts.get(original or 0)
+        is_changed = row.id in originals and row.id not in unchanged
         # Compression reduces old tool results to a line, cuts arguments, and replaces images by a
-        # word (0.16 to 0.19).
-        if is_changed and not (row.call or row.is_multimodal):
-            original = None
-        yield Carried(row.id, original, row in head, is_changed and original is not None)
+        # word (0.16 to 0.19). Of another row only the beginning was equal.
+        if is_changed and row.copied == row.fingerprint:
+            yield Carried(row.id, None, row in head, False)
+        else:
+            yield Carried(row.id, originals.get(row.id), row in head, is_changed)
 
 
 def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:
     """Describe a compaction after which nothing was written: the session ended."""
     sent = sent_of(last.rows)
-    empty_sessions = _empty_sessions(segments, last, len(segments))
+    empty_sessions = tuple(session.id for session in segments[last.segment + 1 :])
     return Compaction(
         at=segments[last.segment].ended_at,
         session_id=segments[last.segment].id,

@@ -21,7 +21,7 @@ from ..connection.reader import Reader, chunks
 from ..connection.stored_values import as_mapping
 from ..connection.tool_results import load_json
 from ..messages.chat_message import ChatMessage, State
-from ..messages.transcript import read_messages_of
+from ..messages.decode import read_messages_of
 from ..wording import N_
 from .compactions import Compaction
 
@@ -74,7 +74,7 @@ class Losses(NamedTuple):
     """The terms that one compaction lost."""
 
     terms: tuple[Lost, ...]
-    """Most used and latest first."""
+    """Decisions and the most used first, then the latest."""
     is_complete: bool
     """Whether all replaced rows were scanned to their ends, and `terms` was not cut off."""
 
@@ -134,46 +134,41 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
             lost = found.get(key, Lost(term, kind, 0, message.id))
             found[key] = lost._replace(times=lost.times + 1)
     after = read_messages_of(reader, compaction.instead if found else ())
-    instead = _Given(text for message in after for text in _texts(message))
+    instead = "\n".join(text for message in after for text in _texts(message)).casefold()
     since, is_all = _scan(reader, compaction.since if found else ())
     there = (texts for message, texts in since if message.state is not State.REWOUND)
-    followed = _Given(chain.from_iterable(there))
+    given = "\n".join([instead, *chain.from_iterable(there)]).casefold()
+    words = set(_ANY_WORD.findall(given))
     terms = [
         lost
         for lost in found.values()
-        if not (instead.names(lost) or instead.paraphrases(lost) or followed.names(lost))
+        if not (_is_named(lost, given, words) or _is_paraphrased(lost, instead))
     ]
-    position = {message_id: at for at, message_id in enumerate(compaction.gone, 1)}
-
-    def rank(lost: Lost) -> tuple[float, int, str]:
-        recency = 0.5 + position[lost.last_message_id] / len(position)
-        factor = 3 if lost.kind is LostKind.DECISION else 1
-        return -(1 + min(lost.times, 20)) * recency * factor, -lost.last_message_id, lost.term
-
-    first = nsmallest(_MAX_TERMS, terms, key=rank)
+    first = nsmallest(_MAX_TERMS, terms, key=_rank)
     return Losses(tuple(first), is_complete and is_all and len(terms) <= _MAX_TERMS)
 
 
-class _Given:
-    """What the model was given, to find terms in."""
+def _rank(lost: Lost) -> tuple[int, int, str]:
+    """Sort key: decisions and what was used often first, then the latest."""
+    factor = 3 if lost.kind is LostKind.DECISION else 1
+    return -factor * (1 + min(lost.times, 20)), -lost.last_message_id, lost.term
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._text = "\n".join(texts).casefold()
-        self._words = set(_ANY_WORD.findall(self._text))
 
-    def names(self, lost: Lost) -> bool:
-        """Whether a term, of a path its last part, occurs literally and in whole words."""
-        sought = lost.term.casefold()
-        if lost.kind is LostKind.PATH:
-            sought = re.split(r"[/\\]", sought.rstrip("/\\"))[-1]
-        return self._words.issuperset(_ANY_WORD.findall(sought)) and sought in self._text
+def _is_named(lost: Lost, given: str, words: set[str]) -> bool:
+    """Return whether a term, of a path its last part, occurs literally in a text that was given to
+    the model, and in its whole words."""
+    sought = lost.term.casefold()
+    if lost.kind is LostKind.PATH:
+        sought = re.split(r"[/\\]", sought.rstrip("/\\"))[-1]
+    return words.issuperset(_ANY_WORD.findall(sought)) and sought in given
 
-    def paraphrases(self, lost: Lost) -> bool:
-        """Whether most significant words of a decision occur."""
-        words = _WORD.findall(lost.term.casefold())
-        stems = {word[:_STEM] for word in words if not _PLAIN.fullmatch(word)}
-        there = sum(stem in self._text for stem in stems)
-        return lost.kind is LostKind.DECISION and there * 3 >= len(stems) * 2
+
+def _is_paraphrased(lost: Lost, given: str) -> bool:
+    """Return whether most significant words of a decision occur in a text."""
+    words = _WORD.findall(lost.term.casefold())
+    stems = {word[:_STEM] for word in words if not _PLAIN.fullmatch(word)}
+    there = sum(stem in given for stem in stems)
+    return lost.kind is LostKind.DECISION and there * 3 >= len(stems) * 2
 
 
 def _scan(reader: Reader, ids: Sequence[int]) -> tuple[list[tuple[ChatMessage, list[str]]], bool]:

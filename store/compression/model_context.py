@@ -20,8 +20,9 @@ from ..messages.chat_message import State
 from ..sessions.models import Session
 from ..wording import _
 from . import HARMLESS, CompactionNote
-from .blocks import HistoryRow, HistoryRows, sent_of
+from .blocks import sent_of
 from .compactions import CompactionHistory, Generation, read_history
+from .history_rows import HistoryRow, HistoryRows
 
 _REVIEW = (
     "Review the conversation above and update the skill library",
@@ -97,11 +98,13 @@ class Contexts:
 
     def __init__(self, history: CompactionHistory, segments: Sequence[Session]) -> None:
         self.history, self._segments = history, segments
-        self._positions = {
-            row.id: (generation, index)
-            for generation in history.generations
+        self._rows = {row.id: row for row in history.rows}
+        self._places = {
+            row.id: (number, index)
+            for number, generation in enumerate(history.generations)
             for index, row in enumerate(generation.rows)
         }
+        """The generation of each row, and its place in there."""
         self._originals = history.copies
         self._copies = {original: copy for copy, original in self._originals.items()}
         self._why = {
@@ -110,9 +113,9 @@ class Contexts:
             for row in compaction.kept
         }
         """Why rows were sent that compactions wrote."""
-        for compaction in history.compactions:
-            if compaction.summary is not None:
-                self._why[compaction.summary] = RowOrigin.SUMMARY
+        summaries = (compaction.summary for compaction in history.compactions)
+        self._summaries = {summary for summary in summaries if summary is not None}
+        self._why |= dict.fromkeys(self._summaries, RowOrigin.SUMMARY)
 
     def at(self, message_id: int | None) -> ModelContext:
         """Return the context of a message, or for None what a resume would send now.
@@ -122,47 +125,56 @@ class Contexts:
         """
         if message_id is None:
             return self._after_resume()
-        if message_id not in self._positions:
+        if message_id not in self._rows:
             raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
         of = message_id
         while of in self._originals:
             of = self._originals[of]
-        generation, index = self._positions[of]
-        row = generation.rows[index]
+        row = self._rows[of]
+        number, index = self._places[of]
         notes = [CompactionNote.COPY] if of != message_id else []
-        if row.summary is not None and index < generation.block_length:
+        if row.summary_text and index < self.history.generations[number].block_length:
             notes.append(CompactionNote.SUMMARY)
-            index = generation.block_length
+            index = self.history.generations[number].block_length
         elif row.role != "assistant":
-            generation, index, is_answered = self._first_answer(row)
+            number, index, is_answered = self._first_answer(row)
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
         elif self._why.get(of) is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
+        generation, *later = self.history.generations[number:]
         stored = generation.rows[:index]
         # If the requested message was rewound, other rewound rows are included.
         rows = stored if row.state is State.REWOUND else sent_of(stored)
         notes += [CompactionNote.RETRIED] if _is_retried(rows) else []
+        notes += self._notes(generation, rows, stored)
+        if any(other.segment == generation.segment for other in later):
+            notes.append(CompactionNote.PROMPT)
         compaction = generation.compaction
         unstored = compaction.not_stored_again if compaction is not None else ()
-        context = self._context(generation, rows, stored, notes, unstored)
+        context = self._context(generation, rows, notes, unstored)
         return context._replace(at=message_id, of=of)
 
-    def _first_answer(self, row: HistoryRow) -> tuple[Generation, int, bool]:
+    def _first_answer(self, row: HistoryRow) -> tuple[int, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later
         generation that has a copy of the row; and whether there is one."""
-        generation, index = self._positions[row.id]
-        while True:
-            for at, later in enumerate(generation.rows[index + 1 :], index + 1):
-                # An answer that was taken back counts only for a row that was.
-                is_there = later.state is not State.REWOUND or row.state is State.REWOUND
-                if later.role == "assistant" and is_there:
-                    if at >= generation.block_length:
-                        return generation, at, True
-                    break
-            copy = self._copies.get(generation.rows[index].id)
-            if copy is None:
-                return generation, index + 1, False
-            generation, index = self._positions[copy]
+        # An answer that was taken back counts only for a row that was.
+        states = {*State} if row.state is State.REWOUND else {State.LIVE, State.COMPACTED}
+        copy: int | None = row.id
+        while copy is not None:
+            number, index = self._places[copy]
+            generation = self.history.generations[number]
+            answer = next(
+                (
+                    at
+                    for at, later in enumerate(generation.rows)
+                    if at > index and later.role == "assistant" and later.state in states
+                ),
+                -1,
+            )
+            if answer >= generation.block_length:
+                return number, answer, True
+            copy = self._copies.get(copy)
+        return number, index + 1, False
 
     def _after_resume(self) -> ModelContext:
         """Return what Hermes loads for a resume: the live rows of the newest session (0.16 to
@@ -171,7 +183,9 @@ class Contexts:
         own = [part for part in self.history.generations if part.segment == tip]
         rows = [row for part in own for row in part.rows if row.state is State.LIVE]
         newest = own[-1] if own else Generation(tip, ())
-        context = self._context(newest, rows, newest.rows)
+        notes = self._notes(newest, rows, newest.rows)
+        stored = [note for note in notes if note is not CompactionNote.NOT_STORED_AGAIN]
+        context = self._context(newest, rows, stored)
         doubtful = set(_reviews(rows))
         sent = (row._replace(is_certain=row.id not in doubtful) for row in context.rows)
         return context._replace(rows=tuple(sent))
@@ -180,34 +194,26 @@ class Contexts:
         self,
         generation: Generation,
         rows: HistoryRows,
-        stored: HistoryRows,
-        notes: Sequence[CompactionNote] = (),
+        notes: Iterable[CompactionNote],
         unstored: Sequence[int] = (),
     ) -> ModelContext:
-        """Return the context with some of the stored rows of a generation, and those that were
-        carried over but not stored again."""
+        """Return the context with some rows of a generation, and those that were carried over but
+        not stored again."""
         sent = [
             SentRow(row.id, self._why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
             for row in rows
         ]
-        carried = sum(row.id in self._why for row in rows)
+        carried = sum(row.why is not RowOrigin.SINCE for row in sent)
         sent[carried:carried] = [SentRow(each, RowOrigin.KEPT, False) for each in unstored]
-        all_notes = [*notes, *self._notes(generation, rows, stored)]
-        if not unstored:
-            all_notes = [note for note in all_notes if note is not CompactionNote.NOT_STORED_AGAIN]
         return ModelContext(
             at=None,
             of=None,
             session_id=self._segments[generation.segment].id,
             rows=tuple(sent),
-            size=sum(self._row(row.id).size for row in sent),
+            size=sum(self._rows[row.id].size for row in sent),
             is_compressed=generation.compaction is not None,
-            notes=tuple(dict.fromkeys(all_notes)),
+            notes=tuple(dict.fromkeys(notes)),
         )
-
-    def _row(self, message_id: int) -> HistoryRow:
-        generation, index = self._positions[message_id]
-        return generation.rows[index]
 
     def _notes(
         self, generation: Generation, rows: HistoryRows, stored: HistoryRows
@@ -218,38 +224,31 @@ class Contexts:
             yield from (note for note in notes if note is not CompactionNote.GAP)
         if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
             yield CompactionNote.REWOUND
-        if any(row.repeats_time for row in generation.rows[generation.block_length :]):
+        if any(row.is_loaded for row in generation.rows[generation.block_length :]):
             yield CompactionNote.EDGE
         if any(row.id in self.history.gaps for row in stored[1:]):
             yield CompactionNote.GAP
-        own = [part for part in self.history.generations if part.segment == generation.segment]
-        if any(part is generation for part in own[:-1]):
-            yield CompactionNote.PROMPT
 
     def memory(self, context: ModelContext) -> Memory:
         """Find out which earlier messages a context lacks."""
         sent = {row.id for row in context.rows}
-        generations, compactions = self.history.generations, self.history.compactions
-        numbers = [
-            at for at, part in enumerate(generations) if any(row.id in sent for row in part.rows)
-        ]
-        until = max(numbers, default=len(generations) if context.at is None else 0)
-        earlier = [row for generation in generations[:until] for row in generation.rows]
+        number = 0 if context.at is not None else len(self.history.generations)
+        until = max((self._places[each][0] for each in sent), default=number)
+        earlier = [row for part in self.history.generations[:until] for row in part.rows]
         # A row that says the same is known without a link to it, too: after Hermes joined two
         # messages there is none.
         known = sent | self._alike(sent, earlier)
-        for each in reversed(compactions):  # what is merged may itself be such a summary
+        for each in reversed(self.history.compactions):  # what is merged may be such a summary
             if each.merged is not None and each.summary in known:
                 known |= {each.merged} | self._alike([each.merged], earlier)
-        summaries = {compaction.summary for compaction in compactions}
-        not_counted = known | self._originals.keys() | summaries
+        not_counted = known | self._originals.keys() | self._summaries
         forgotten = [row.id for row in sent_of(earlier) if row.id not in not_counted]
-        kept = len(sent - summaries)
+        kept = len(sent - self._summaries)
         return Memory(frozenset(known), tuple(forgotten), len(forgotten) + kept, kept < len(sent))
 
     def _alike(self, ids: Iterable[int], rows: HistoryRows) -> set[int]:
         """Return those of some rows that say the same as others."""
-        texts = {self._row(each).fingerprint for each in ids}
+        texts = {self._rows[each].fingerprint for each in ids}
         return {row.id for row in rows if row.fingerprint in texts}
 
 

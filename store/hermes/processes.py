@@ -24,7 +24,6 @@ from ..wording import _
 _NAME = "hermes"
 _LOGIN_TIMEOUT = 10.0
 """Seconds for a login shell, which may start much."""
-_DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
 _FIND = f"command -v {_NAME}"
 _LOGIN_SHELLS = ("sh", "bash", "dash", "fish", "ksh", "zsh")
 """Shells that take `-lc`; tcsh does not."""
@@ -88,11 +87,9 @@ def hermes_version(executable: str) -> str | None:
     not change anything.
     """
     prefix = Path(executable).resolve().parent.parent
-    for folder in (*prefix.glob("lib/python3*/site-packages"), prefix / "Lib" / "site-packages"):
-        for entry in folder.glob("hermes_agent-*.dist-info"):
-            match = _DIST.fullmatch(entry.name)
-            if match:
-                return match[1]
+    for packages in ("lib/python3*/site-packages", "Lib/site-packages"):
+        for entry in prefix.glob(f"{packages}/hermes_agent-*.dist-info"):
+            return entry.name.removeprefix("hermes_agent-").removesuffix(".dist-info")
     return None
 
 

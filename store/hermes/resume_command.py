@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..errors import no_session
-from ..sessions.first_page import read_neighbourhood
+from ..sessions.first_page import read_conversation
 from ..sessions.lineage import predict_resume, resume_reason
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
@@ -111,10 +110,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     """
     if not location.demo:
         location.refuse_without_home()
-    catalog = read_neighbourhood(reader, [session_id], now)
-    conversation = catalog.of_session(session_id)
-    if conversation is None:
-        raise no_session(session_id)
+    catalog, conversation = read_conversation(reader, session_id, now)
     predicted = predict_resume(catalog, conversation.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
     warnings = [*_warnings(conversation, predicted, executable)]

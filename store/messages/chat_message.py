@@ -277,8 +277,6 @@ class RowInfo(NamedTuple):
     timestamp: float | None
     state: State
     hidden: bool
-    order: object = None
-    """`display_order` (0.22): equal in all rows of one message."""
 
     @property
     def is_said(self) -> bool:

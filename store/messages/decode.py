@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import (
@@ -22,6 +23,9 @@ SENTINEL = "\x00json:"
 
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 """The start of an embedded file (RFC 2397): type, and whether it is base64."""
+
+SLICE = 5000
+"""Rows that one statement reads."""
 
 REASONING_KEYS = ("summary", "thinking", "content", "text")
 
@@ -171,6 +175,14 @@ def to_message(row: Row) -> ChatMessage:
         api_content=sent if sent != text else None,
         effect=as_text(effect),
     )
+
+
+def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
+    """Read chat messages by id, in the order of the ids; rows that do not exist are left out."""
+    statement = f"SELECT {COLUMNS} FROM message_rows m WHERE m.id IN ({{keys}})"
+    rows = reader.rows_in(statement, list(ids))
+    messages = {message.id: message for message in map(to_message, rows)}
+    return [messages[id] for id in ids if id in messages]
 
 
 # Embedded images: their type is told by their first bytes, not by their claims

@@ -1,4 +1,5 @@
-"""Read the details of a conversation: the facts that lists omit, and counts of its messages."""
+"""Read the details of a conversation, the facts that lists omit and counts of its messages; and the
+recap of its end."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ from ..connection.stored_values import (
     as_money,
     bytes_sql,
 )
-from ..sessions.models import Conversation, known_sum
-from ..text import as_text, text_of
-from .chat_message import Reading, RowInfo, State
+from ..sessions.models import Conversation, Session, known_sum
+from ..text import as_text, one_line, printable, text_of
+from ..wording import _, ngettext
+from .chat_message import SPEAKERS, ChatMessage, Reading, RowInfo, State
+from .decode import read_messages_of
 from .transcript import read_outline, read_system_prompt
 
 _FACTS = (
@@ -163,3 +166,61 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
         live_images=live_images,
         prompt_bytes=len(prompt.encode("utf-8", "replace")),
     )
+
+
+# The recap that Hermes shows on resume: the last exchanges, shortened (0.19 and 0.22,
+# `display.resume_*`)
+
+EXCHANGES = 10
+"""Maximum user messages, each with the answers to it."""
+USER_LIMIT = 300
+"""Code points of a user message."""
+ASSISTANT_LIMIT = 200
+ASSISTANT_LINES = 3
+_WINDOW = 400
+
+
+class RecapLine(NamedTuple):
+    """One line of the recap."""
+
+    role: str
+    """`user`, `assistant` or `earlier`."""
+    text: str
+    """Printable."""
+
+
+def _clip(text: str) -> str:
+    lines = printable(text).strip().splitlines()
+    clipped = "\n".join(lines[:ASSISTANT_LINES])
+    if len(clipped) > ASSISTANT_LIMIT:
+        return clipped[: ASSISTANT_LIMIT - 1].rstrip() + "…"
+    return clipped + "…" if len(lines) > ASSISTANT_LINES else clipped
+
+
+def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
+    """Read the recap of a conversation from its segments, root first: no system text, tool results
+    and reasoning."""
+    rows = [row for row in read_outline(reader, segments).rows if row.role in SPEAKERS]
+    messages = read_messages_of(reader, [row.id for row in rows[-_WINDOW:]])
+    said = [(each.role, _said(each)) for each in messages if not each.is_summary]
+    lines = [RecapLine(role, text) for role, text in said if text]
+    starts = [index for index, line in enumerate(lines) if line.role == "user"]
+    cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
+    earlier = max(len(rows) - _WINDOW, 0) + cut
+    if not earlier:
+        return lines
+    head = _("… {count} earlier messages …", count=earlier)
+    return [RecapLine("earlier", head), *lines[cut:]]
+
+
+def _said(message: ChatMessage) -> str:
+    if message.role == "user":
+        return one_line(message.said, USER_LIMIT)
+    text, count = _clip(message.text), len(message.tool_calls)
+    if not count:
+        return text
+    names = ", ".join(dict.fromkeys(printable(call.name) for call in message.tool_calls))
+    calls = ngettext(
+        "[{count} tool call: {names}]", "[{count} tool calls: {names}]", count, names=names
+    )
+    return f"{text} {calls}".lstrip()

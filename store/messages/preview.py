@@ -1,5 +1,4 @@
-"""Read a preview of a conversation without a title, the first real text of the user, and the recap
-of its end.
+"""Read a preview of a conversation without a title: the first real text of the user.
 
 Hermes shows the first user row unchanged: often a compaction summary, a rewound question, or
 nothing if the message begins with an image. This preview is decoded, skips summaries and hidden
@@ -11,16 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_flag
 from ..sessions.models import Conversation, Session
-from ..text import one_line, printable, text_of
-from ..wording import _, ngettext
-from .chat_message import SPEAKERS, ChatMessage, State, split_summary, without_injections
+from ..text import one_line, text_of
+from .chat_message import SPEAKERS, State, split_summary, without_injections
 from .decode import SENTINEL, decode_content
-from .transcript import count_rows, read_messages, read_outline
 
 PREVIEW_LIMIT = 200
 """Maximum code points."""
@@ -35,14 +31,6 @@ _PREAMBLE = re.compile(
 brackets in brackets."""
 
 
-def _readable(content: object) -> str:
-    text, parts = decode_content(content)
-    text = text.removeprefix(SENTINEL)  # broken multimodal JSON is better than nothing
-    said = split_summary(without_injections(text))[1]
-    text = " ".join(part.text for part in parts if part.kind == "text") or said
-    return one_line(_PREAMBLE.sub("", text, count=1).strip() or text, PREVIEW_LIMIT)
-
-
 _Candidate = tuple[tuple[int, bool], str]
 """Rank and text of a readable row; the least one of a conversation is its preview. A text of the
 user comes first, then one of the assistant; what was rewound comes last."""
@@ -53,12 +41,17 @@ _NONE: _Candidate = ((len(SPEAKERS) + 1, True), "")
 def _candidate(row: Row) -> _Candidate:
     """Return the candidate in a row of `_FIRST`; `_NONE` without a readable text."""
     _session_id, value, role, flagged, state = row
-    is_only_summary = as_flag(flagged) and not all(split_summary(decode_content(value)[0]))
-    text = "" if is_only_summary else _readable(value)
-    if not text:
+    text, parts = decode_content(value)
+    # Broken multimodal JSON is better than nothing.
+    summary, said = split_summary(without_injections(text.removeprefix(SENTINEL)))
+    if as_flag(flagged) and not (summary and said):
+        return _NONE
+    typed = " ".join(part.text for part in parts if part.kind == "text") or said
+    shown = one_line(_PREAMBLE.sub("", typed, count=1).strip() or typed, PREVIEW_LIMIT)
+    if not shown:
         return _NONE
     speaker = SPEAKERS.index(str(role)) if role in SPEAKERS else len(SPEAKERS)
-    return (speaker, state == State.REWOUND), text
+    return (speaker, state == State.REWOUND), shown
 
 
 # SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read completely.
@@ -104,74 +97,3 @@ def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Co
     return [
         each._replace(preview=previews.get(each.root_id, each.preview)) for each in conversations
     ]
-
-
-def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
-    """Add preview and row count to the conversations of a page."""
-    counts = count_rows(reader, [id for each in conversations for id in each.session_ids])
-    previews = read_previews(reader, {each.root_id: each.segments for each in conversations})
-    return [
-        each._replace(
-            preview=previews[each.root_id],
-            shown_count=sum(counts.get(id, 0) for id in each.session_ids),
-        )
-        for each in conversations
-    ]
-
-
-# The recap that Hermes shows on resume: the last exchanges, shortened (0.19 and 0.22,
-# `display.resume_*`)
-
-EXCHANGES = 10
-"""Maximum user messages, each with the answers to it."""
-USER_LIMIT = 300
-"""Code points of a user message."""
-ASSISTANT_LIMIT = 200
-ASSISTANT_LINES = 3
-_WINDOW = 400
-
-
-class RecapLine(NamedTuple):
-    """One line of the recap."""
-
-    role: str
-    """`user`, `assistant` or `earlier`."""
-    text: str
-    """Printable."""
-
-
-def _clip(text: str) -> str:
-    lines = printable(text).strip().splitlines()
-    clipped = "\n".join(lines[:ASSISTANT_LINES])
-    if len(clipped) > ASSISTANT_LIMIT:
-        return clipped[: ASSISTANT_LIMIT - 1].rstrip() + "…"
-    return clipped + "…" if len(lines) > ASSISTANT_LINES else clipped
-
-
-def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
-    """Read the recap of a conversation from its segments, root first: no system text, tool results
-    and reasoning."""
-    rows = [row for row in read_outline(reader, segments).rows if row.role in SPEAKERS]
-    messages = read_messages(reader, rows[-_WINDOW:])
-    said = [(each.role, _said(each)) for each in messages if not each.is_summary]
-    lines = [RecapLine(role, text) for role, text in said if text]
-    starts = [index for index, line in enumerate(lines) if line.role == "user"]
-    cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
-    earlier = max(len(rows) - _WINDOW, 0) + cut
-    if not earlier:
-        return lines
-    head = _("… {count} earlier messages …", count=earlier)
-    return [RecapLine("earlier", head), *lines[cut:]]
-
-
-def _said(message: ChatMessage) -> str:
-    if message.role == "user":
-        return one_line(message.said, USER_LIMIT)
-    text, count = _clip(message.text), len(message.tool_calls)
-    if not count:
-        return text
-    names = ", ".join(dict.fromkeys(printable(call.name) for call in message.tool_calls))
-    calls = ngettext(
-        "[{count} tool call: {names}]", "[{count} tool calls: {names}]", count, names=names
-    )
-    return f"{text} {calls}".lstrip()

@@ -8,28 +8,23 @@ clocks may step back.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import groupby, pairwise, takewhile
-from math import nan
-from operator import itemgetter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.reader import Reader, Row
+from ..compression.blocks import sent_of
+from ..compression.compactions import find_history
+from ..compression.history_rows import read_rows
+from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Relation, Session
 from ..text import as_text, text_of
-from .chat_message import STATES, ChatMessage, Reading, RowInfo, State
-from .decode import COLUMNS, to_message
+from .chat_message import STATES, Reading, RowInfo, State
+from .decode import SLICE
 
-SLICE = 5000
-"""Rows that one statement reads."""
-_BATCH_SECONDS = 2e-6
-"""Most seconds between two neighbours in a batch: a microsecond, and the precision of a double."""
-MOST_DROPPED = 64
-"""Most rows that compression drops between two that it keeps."""
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
 
@@ -56,26 +51,14 @@ class Outline(NamedTuple):
 def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     """Read the outline of one session."""
     statement = (
-        "SELECT m.id, m.role, m.timestamp, m.state, m.hidden, m.display_order "
-        "FROM message_rows m WHERE m.session_id = ? AND"
+        "SELECT m.id, m.role, m.timestamp, m.state, m.hidden FROM message_rows m "
+        "WHERE m.session_id = ? AND"
     )
     return [
-        RowInfo(
-            as_int(key), segment, text_of(role), as_time(at), STATES[state], bool(hidden), order
-        )
+        RowInfo(as_int(key), segment, text_of(role), as_time(at), STATES[state], bool(hidden))
         for rows in reader.slices(statement, "m.id", SLICE, [session_id])
-        for key, role, at, state, hidden, order in rows
+        for key, role, at, state, hidden in rows
     ]
-
-
-def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
-    """Read what is equal in rows for the same message, by id."""
-    rows = reader.rows_in(
-        "SELECT m.id, m.role, m.content, m.tool_call_id, m.tool_calls, m.tool_name "
-        "FROM message_rows m WHERE m.id IN ({keys})",
-        ids,
-    )
-    return {as_int(row[0]): row[1:] for row in rows}
 
 
 def branched_off(reader: Reader, catalog: Catalog, conversation: Conversation) -> Iterator[int]:
@@ -84,86 +67,17 @@ def branched_off(reader: Reader, catalog: Catalog, conversation: Conversation) -
     above = catalog.parent_conversation(conversation)
     if conversation.relation is not Relation.BRANCHED or above is None:
         return
-    statement = "SELECT m.id FROM messages m WHERE m.session_id IN ({keys})"
-    own, theirs = (
-        sorted(as_int(row[0]) for row in reader.rows_in(statement, ids))
-        for ids in ([conversation.root_id], above.session_ids)
-    )
-    identities = read_identities(reader, [*own, *theirs])
+    (own,) = read_rows(reader, [conversation.root])
+    theirs = chain.from_iterable(read_rows(reader, above.segments))
     # In order, as `in` takes all up to the one that it finds: a short answer may stand there several
     # times, and be given once more.
-    rest = (identities[id] for id in theirs)
-    yield from takewhile(lambda id: identities[id] in rest, own)
+    rest = (row.fingerprint for row in theirs)
+    yield from (row.id for row in takewhile(lambda row: row.fingerprint in rest, own))
 
 
-Stamp = tuple[float | None, str]
-"""Time and role of a row."""
-
-
-def are_loaded(stamps: Iterable[Stamp]) -> Iterator[bool]:
-    """Yield for each row whether one of an earlier turn has its time and role: Hermes loaded that one
-    and wrote it again. Neighbours with one time are a turn: a gateway gives all its rows the same."""
-    earlier: set[Stamp] = set()
-    for time, turn in groupby(stamps, key=itemgetter(0)):
-        of_turn = list(turn)
-        yield from (time is not None and stamp in earlier for stamp in of_turn)
-        earlier.update(of_turn)
-
-
-def written_runs(
-    stamps: Sequence[Stamp],
-    loaded: Sequence[bool],
-    edges: Set[int],
-    summaries: Set[int] = frozenset(),
-) -> Iterator[tuple[int, int, int]]:
-    """Yield the runs of neighbouring rows that a compaction may have written: rows that were written
-    at once, and those that Hermes loaded and wrote again.
-
-    Hermes 0.18 and later let the times in a batch be a microsecond apart; equal ones are those of
-    one turn.
-
-    Args:
-        stamps: The times and roles of the rows.
-        loaded: From `are_loaded`.
-        edges: Positions at which a run may only begin; there is one at each, which may be empty.
-        summaries: Positions of rows that a compaction wrote, alone or with others.
-
-    Yields:
-        Where a run begins, where it ends (exclusive), and how many of its rows were not loaded. No
-        run has two rows that were loaded from the same one.
-    """
-    new = [at for at, is_loaded in enumerate(loaded) if not is_loaded]
-    times = [nan if time is None else time for time, _role in stamps]
-    following = {
-        later
-        for at, later in pairwise(new)
-        if later not in edges and 0 < times[later] - times[at] < _BATCH_SECONDS * (later - at)
-    }
-    written = {at for at, later in pairwise(new) if later in following}
-    written |= following | (summaries & {*new})
-    start, count = 0, 0
-    originals: set[Stamp] = set()
-    for at, (stamp, is_loaded) in enumerate(zip(stamps, loaded, strict=True)):
-        is_in_run = is_loaded or at in written
-        is_next = stamp not in originals if is_loaded else at in (following if count else written)
-        if at in edges or not is_next:
-            if start < at:
-                yield start, at, count
-            if at in edges and not is_in_run:
-                yield at, at, 0
-            start, count = at + (not is_in_run), 0
-            originals.clear()
-        if is_loaded:
-            originals.add(stamp)
-        elif is_in_run:
-            count += 1
-    yield start, len(stamps), count
-
-
-def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
-    """Find the rows of one session that repeat another, given its rows in order of id.
-
-    Compaction in place inserts the messages it keeps again.
+def _find_copies(reader: Reader, session_id: str) -> dict[int, int]:
+    """Find the rows of one session, hidden ones aside, that repeat another: compaction in place
+    inserts the messages it keeps again.
 
     Rows of equal `display_order` (0.22) are one message. Without it, rows that differ only in
     their state are, and so are those that a compaction wrote and the ones they repeat.
@@ -172,62 +86,22 @@ def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
         Copy → the row to show: the live row, else the newest (Hermes 0.22, display order). What a
         compaction carried over before its summary stays where it was first said.
     """
-    if not any(row.state is State.COMPACTED for row in rows):
-        return {}
-    kept = [row for row in rows if row.state is not State.REWOUND]
-    identities = read_identities(reader, [row.id for row in kept if row.order is None])
-    unordered = [row for row in kept if row.id in identities]
+    history = find_history(reader, [Session(session_id, "")])
+    rows = [row for row in sent_of(history.rows) if not row.is_hidden]
+    kept = [row for one in history.compactions for row in one.kept if not row.is_changed]
+    carried = {row.id: row.original for row in kept if row.original is not None}
     firsts: dict[object, int] = {}
     originals: dict[int, int] = {}
-    for row in kept:
-        identity = (row.timestamp, identities[row.id]) if row.id in identities else row.order
-        originals[row.id] = firsts.setdefault(identity, row.id)
-    beginning: set[int] = set()
-    for copy, original, is_head in _written_again(unordered, identities):
-        if originals[copy] == copy:
-            originals[copy] = original
-        if is_head:
-            beginning.add(original)
-    alike: dict[int, list[RowInfo]] = {}
-    for row in kept:  # an original is before its copies
-        originals[row.id] = original = originals[originals[row.id]]
-        alike.setdefault(original, []).append(row)
-    copies: dict[int, int] = {}
-    for original, group in alike.items():
-        live = [row for row in group if row.state is State.LIVE]
-        shown = original if original in beginning else (live or group)[-1].id
-        copies |= {row.id: shown for row in group if row.id != shown}
-    return copies
-
-
-def _written_again(
-    rows: Sequence[RowInfo], identities: Mapping[int, Row]
-) -> Iterator[tuple[int, int, bool]]:
-    """Yield the rows that a compaction wrote again, with those they repeat and whether these are
-    the first ones: it keeps some at the beginning and at the end of those before it."""
-    previous = 0
-    stamps = [(row.timestamp, row.role) for row in rows]
-    edges = {
-        at
-        for at, (before, row) in enumerate(pairwise(rows), 1)
-        if row.state is State.LIVE and before.state is State.COMPACTED
-    }
-    for start, end, count in written_runs(stamps, list(are_loaded(stamps)), edges):
-        if count < 2:
-            continue
-        old = [row.id for row in rows[previous:start] if row.state is State.COMPACTED]
-        new = [row.id for row in rows[start:end]]
-        previous = start
-        pairs = zip(new, old, strict=False)
-        head = list(takewhile(lambda pair: identities[pair[0]] == identities[pair[1]], pairs))
-        yield from ((copy, original, True) for copy, original in head)
-        left = old[len(head) :]
-        for copy in reversed(new[len(head) :]):
-            near = range(len(left) - 1, max(len(left) - 1 - MOST_DROPPED, -1), -1)
-            at = next((at for at in near if identities[left[at]] == identities[copy]), None)
-            if at is not None:
-                yield copy, left[at], False
-                del left[at:]
+    for row in rows:  # what a row repeats is before it
+        same = row.summary_text or (row.timestamp, row.fingerprint)
+        first = firsts.setdefault(same if row.order is None else row.order, row.id)
+        original = carried.get(row.id, first) if row.order is None else first
+        originals[row.id] = originals.get(original, original)
+    live_last = sorted(rows, key=lambda row: row.state is State.LIVE)
+    shown = {originals[row.id]: row.id for row in live_last}
+    heads = {originals[row.id] for row in kept if row.is_head and row.id in originals}
+    shown |= {first: first for first in heads}
+    return {row: shown[first] for row, first in originals.items() if row != shown[first]}
 
 
 def _is_read(row: RowInfo, reading: Reading, tip: int) -> bool:
@@ -253,8 +127,8 @@ def read_outline(
     every: list[RowInfo] = []
     for index, session_id in enumerate(session_ids):
         rows = _read_rows(reader, session_id, index)
-        if reading is not Reading.LIVE:
-            copies |= _find_copies(reader, rows)
+        if reading is not Reading.LIVE and any(row.state is State.COMPACTED for row in rows):
+            copies |= _find_copies(reader, session_id)
         every += rows
     shown: list[RowInfo] = []
     left_out: dict[int, list[int]] = {}
@@ -269,20 +143,6 @@ def read_outline(
             left_out.setdefault(following, [0, 0])[row.state is not State.REWOUND] += 1
     gaps = {key: (rewound, compacted) for key, (rewound, compacted) in left_out.items()}
     return Outline(session_ids, tuple(reversed(shown)), gaps, copies)
-
-
-def read_messages(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
-    """Read the chat messages of a slice of a outline, in order; rows deleted meanwhile are left
-    out."""
-    return read_messages_of(reader, [row.id for row in rows])
-
-
-def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
-    """Read chat messages by id, in the order of the ids; rows that do not exist are left out."""
-    statement = f"SELECT {COLUMNS} FROM message_rows m WHERE m.id IN ({{keys}})"
-    rows = reader.rows_in(statement, list(ids))
-    messages = {message.id: message for message in map(to_message, rows)}
-    return [messages[id] for id in ids if id in messages]
 
 
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:
@@ -310,19 +170,17 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Count the chat messages that `read_outline` shows by default, by session; sessions without
     rows are left out.
 
-    SQLite counts them, but for sessions that were compacted in place: their rows may repeat others.
+    SQLite counts them. Rows of sessions that were compacted in place may repeat others.
     """
     rows = reader.rows_in(
-        "SELECT m.session_id, sum(m.state = 'live' AND NOT m.hidden), max(m.state = 'compacted') "
+        "SELECT m.session_id, sum(m.state <> 'rewound' AND NOT m.hidden), max(m.state = 'compacted') "
         "FROM message_rows m WHERE m.session_id IN ({keys}) GROUP BY 1",
         session_ids,
     )
-    counts = {text_of(session): as_int(shown) for session, shown, _is_compacted in rows}
-    for session, _shown, is_compacted in rows:
-        if is_compacted:
-            key = text_of(session)
-            counts[key] = len(read_outline(reader, [Session(key, "")]).rows)
-    return counts
+    return {
+        text_of(key): as_int(said) - (len(_find_copies(reader, text_of(key))) if compacted else 0)
+        for key, said, compacted in rows
+    }
 
 
 def _plain(value: object) -> object:

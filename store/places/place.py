@@ -54,6 +54,7 @@ _ID_FIELDS = frozenset(
             "into_session_id",
             "empty_sessions",
             "parent_root_id",
+            "above",
         ),
         *("focus", "target", "predicted", "message_id", "last_message_id", "copies"),
         *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),

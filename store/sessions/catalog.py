@@ -100,13 +100,12 @@ class Catalog(ParentLinks):
     ) -> None:
         super().__init__({session.id: session for session in sessions})
         self.now, self.exact = now, exact
-        roots = [session for session in self.sessions.values() if self.previous(session) is None]
-        chains = {root.id: self.segments(root) for root in roots}
+        chains = {segments[0].id: segments for segments in self.chains()}
         self._root_ids = {
             segment.id: root for root, (_root, *others) in chains.items() for segment in others
         }
         """Of the sessions that continue another."""
-        self._conversations = {root: self._alone(chains[root]) for root in chains}
+        self._conversations = {root: self._alone(segments) for root, segments in chains.items()}
         self._below: dict[str | None, list[str]] = {}
         """Root ids of the conversations whose parent is a segment of one, by its root id; by None
         those at the top."""

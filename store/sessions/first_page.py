@@ -8,8 +8,9 @@ from itertools import pairwise
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_time, first_texts
+from ..errors import no_session
 from .catalog import Catalog
-from .models import Session, View
+from .models import Conversation, Session, View
 from .relations import AUTOMATION_SOURCES
 from .session_rows import LAST_ACTIVE, read_busy, read_sessions
 
@@ -112,6 +113,19 @@ def read_first_page(
         if catalog.exact or catalog.counts()[view] >= limit or len(known) > _MAX_CANDIDATES:
             break
     return catalog
+
+
+def read_conversation(reader: Reader, session_id: str, now: float) -> tuple[Catalog, Conversation]:
+    """Read the conversation of a session, with the catalog of its neighbourhood.
+
+    Raises:
+        NotFoundError: There is no such session.
+    """
+    catalog = read_neighbourhood(reader, [session_id], now)
+    conversation = catalog.of_session(session_id)
+    if conversation is None:
+        raise no_session(session_id)
+    return catalog, conversation
 
 
 def read_neighbourhood(reader: Reader, session_ids: Sequence[str], now: float) -> Catalog:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..connection.reader import Reader
-from ..errors import no_session
 from ..messages.preview import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
 from .catalog import Catalog
-from .first_page import read_neighbourhood
+from .first_page import read_conversation
 from .models import (
     Conversation,
     Lineage,
@@ -97,10 +96,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     Raises:
         NotFoundError: There is no such session.
     """
-    catalog = read_neighbourhood(reader, [session_id], now)
-    if session_id not in catalog.sessions:
-        raise no_session(session_id)
-    focus = catalog.conversation(session_id)
+    catalog, focus = read_conversation(reader, session_id, now)
     predicted = predict_resume(catalog, focus.id, reader.schema.version)
     counts = count_rows(reader, list(catalog.sessions))
     untitled = {key: [each] for key, each in catalog.sessions.items() if not each.title}
@@ -120,35 +116,22 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
 
 def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
     """Return the nodes of a `Lineage` by the session that they stand under, top to bottom; by None
-    those at the top.
-
-    All parts of a conversation stand under the same session, each after the one before. What is
-    nested deeper than `DEEPEST` stands under the deepest session instead.
-    """
-    above: dict[str, str | None] = {}
-    depths: dict[str | None, int] = {None: 0}
+    those at the top."""
     children: dict[str | None, list[Node]] = {}
     for node in nodes:
-        parent = node.parent_id if node.parent_id in above else None
-        # A stale sibling is continued too, and has a note.
-        is_next = node.relation is Relation.CONTINUED and not node.note
-        if parent is not None and (is_next or depths[parent] > DEEPEST):
-            parent = above[parent]
-        session_id = node.session.id
-        above[session_id], depths[session_id] = parent, depths[parent] + 1
-        children.setdefault(parent, []).append(node)
+        children.setdefault(node.above, []).append(node)
     return children
 
 
 def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float) -> Iterator[Node]:
     """Yield the nodes of a conversation and of everything below it, parents before children, as
     far as sessions tell."""
-    stack = [top]
+    stack: list[tuple[Conversation, str | None, int]] = [(top, None, 1)]
     while stack:
-        conversation = stack.pop()
+        conversation, above, depth = stack.pop()
         root = conversation.root
         relation, note = catalog.relation(root)
-        above = None if conversation is top else root.parent_id
+        parent_id = None if conversation is top else root.parent_id
         children = catalog.child_conversations(conversation)
         agents = [child for child in children if child.relation is Relation.DELEGATED]
         for at, session in enumerate(conversation.segments):
@@ -156,13 +139,18 @@ def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float)
             below = [each.tree_cost_usd for each in agents if each.root.parent_id in later]
             yield Node(
                 session=session,
-                parent_id=above,
+                parent_id=parent_id,
+                above=above,
                 relation=relation,
                 on_path=root.id == focus.root.id,
                 status=status([session], now),
                 note=note,
                 tree_cost_usd=known_sum([*later.values(), *below]),
             )
-            above, relation, note = session.id, Relation.CONTINUED, ""
+            parent_id, relation, note = session.id, Relation.CONTINUED, ""
         # The oldest child is pushed last, because it is to be popped first.
-        stack += reversed(children)
+        for child in reversed(children):
+            if depth > DEEPEST:
+                stack.append((child, above, depth))
+            else:
+                stack.append((child, child.root.parent_id, depth + 1))

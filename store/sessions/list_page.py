@@ -1,4 +1,5 @@
-"""A page of the whole list in any order, as a script asks for it."""
+"""Conversations with what a list prints of them, and a page of the whole list in any order, as a
+script asks for it."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import content_bytes
 from ..connection.reader import Reader
-from ..messages.preview import with_details
+from ..messages.preview import read_previews
 from ..messages.transcript import count_rows
 from .catalog import read_catalog
 from .models import Conversation, Hidden, Sort, View
@@ -52,3 +53,16 @@ def read_list_page(
         page = [each._replace(size=amounts[each.root_id]) for each in page]
     total = catalog.counts()[View.ALL]
     return ListPage(page, total, catalog.hidden(view, len(page)))
+
+
+def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
+    """Add preview and row count to the conversations of a page."""
+    counts = count_rows(reader, [id for each in conversations for id in each.session_ids])
+    previews = read_previews(reader, {each.root_id: each.segments for each in conversations})
+    return [
+        each._replace(
+            preview=previews[each.root_id],
+            shown_count=sum(counts.get(id, 0) for id in each.session_ids),
+        )
+        for each in conversations
+    ]

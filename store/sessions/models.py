@@ -311,6 +311,9 @@ class Node(NamedTuple):
     session: Session
     parent_id: str | None
     """Id of the parent node; None for the top one."""
+    above: str | None
+    """Id of the session that it stands under in a tree: all parts of a conversation stand under the
+    parent of the first one, and what is nested too deep under the deepest session."""
     relation: Relation
     on_path: bool
     """Whether it is a segment of the chain of `Lineage.focus`."""

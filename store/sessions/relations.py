@@ -1,5 +1,5 @@
-"""Rules that classify a session: the meaning of its parent link, whether it is automation, whether
-it is live; and the links between the sessions of a store by these rules.
+"""Rules that classify a session: the meaning of its parent link, whether it is automation and of
+which job, whether it is live; and the links between the sessions of a store by these rules.
 
 The rules are those of Hermes (0.19 `get_compression_tip`, `_LISTABLE_CHILD_SQL`; 0.20 resets), with
 two differences: a marker that a continuation inherited is ignored, and a damaged file (cycles,
@@ -9,6 +9,7 @@ conversation.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..amounts import DAY
@@ -186,6 +187,29 @@ def is_stale(conversation: Conversation, now: float) -> bool:
     return idle is not None and idle >= STALE_AFTER
 
 
+# Cron jobs: the store has no table of them (0.19, `cron/scheduler.py`)
+
+# `cron_<job>_20241206_175337`; a suffix distinguishes runs that began in the same second, and a
+# name after a space says in which of several stores the run is.
+_RUN = re.compile(r"cron_(.+)_\d{8}_\d{6}(?:[_ ].*)?")
+# `Morning paper · Nov 22 07:00`, followed by ` #2` if another run has that title.
+_TITLE = re.compile(r"(.+) · \S+ \d\d \d\d:\d\d(?: #\d+)?", re.DOTALL)
+
+
+def job_of(root: Session) -> str | None:
+    """Return the id of the cron job that a conversation is a run of, by its first session; else
+    None."""
+    match = _RUN.fullmatch(root.id) if root.source == "cron" else None
+    return match[1] if match else None
+
+
+def name_in_title(title: str | None) -> str:
+    """Return the name of the job from the title of a run, as stored; empty if Hermes has not
+    written the title."""
+    match = _TITLE.fullmatch(title) if title else None
+    return match[1] if match else ""
+
+
 _NOTES = {
     Relation.ROOT: N_("a subagent whose parent is gone"),  # it has a marker of a subagent
     Relation.ORPHAN: N_("its parent is gone"),
@@ -235,21 +259,17 @@ class ParentLinks:
         """Return the sessions with this parent id, whether or not the parent exists."""
         return self._children.get(session_id, ())
 
-    def previous(self, session: Session) -> Session | None:
-        """Return the segment that a session continues; None for the root of a conversation."""
-        if session.parent_id is None or session.id in self.cycle_roots:
-            return None
-        after = self._continuations.get(session.parent_id)
-        return self.parent(session) if after is not None and after.id == session.id else None
-
-    def segments(self, root: Session) -> tuple[Session, ...]:
-        """Return the segments of the conversation with this root, root first."""
-        segments = [root]
-        following = self._continuations.get(root.id)
-        while following is not None and following.id not in self.cycle_roots:
-            segments.append(following)
-            following = self._continuations.get(following.id)
-        return tuple(segments)
+    def chains(self) -> Iterator[tuple[Session, ...]]:
+        """Yield the segments of each conversation, root first."""
+        continuing = {each.id for each in self._continuations.values()} - self.cycle_roots
+        for root in self.sessions.values():
+            if root.id not in continuing:
+                segments = [root]
+                following = self._continuations.get(root.id)
+                while following is not None and following.id in continuing:
+                    segments.append(following)
+                    following = self._continuations.get(following.id)
+                yield tuple(segments)
 
     def relation(self, root: Session) -> tuple[Relation, str]:
         """Return the relation of a conversation, given by its root, to its parent, and what is

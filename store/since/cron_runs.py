@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,8 +18,8 @@ from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_time
 from ..files import FileTooLargeError, read_objects, read_regular
 from ..sessions.catalog import Catalog
-from ..sessions.cron_jobs import job_of, read_job_names
 from ..sessions.models import FAR_PAST, Conversation
+from ..sessions.relations import job_of
 from ..text import text_of
 
 _EXECUTIONS = """
@@ -33,6 +33,18 @@ _PLAIN = re.compile(r"(?!\.)[A-Za-z0-9_.-]+")
 _MOST_BYTES = 1_000_000
 _NEAR = 60.0
 """Seconds between the end of a run and that of its output or its session, at most."""
+
+
+def read_job_names(home: Path) -> Mapping[str, str]:
+    """Read the names of the jobs in the folder of a store by id, as stored; none if the file is
+    missing or damaged (`cron/jobs.py`, 0.19)."""
+    return {
+        each["id"]: each["name"]
+        for each in read_objects(home / "cron" / "jobs.json", "jobs")
+        if isinstance(each.get("id"), str)
+        and isinstance(each.get("name"), str)
+        and each["name"].strip()
+    }
 
 
 class CronRun(NamedTuple):

@@ -302,6 +302,6 @@ def _written_again(reader: Reader, catalog: Catalog, conversation: Conversation)
     if is_compressed(reader, conversation.segments):
         history = read_history(reader, conversation.segments)
         again.update(history.copies)
-        again.update(row.id for row in history.rows if row.summary is not None)
+        again.update(row.id for row in history.rows if row.summary_text)
     again.update(branched_off(reader, catalog, conversation))
     return again

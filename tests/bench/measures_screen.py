@@ -17,8 +17,8 @@ from ptys import Program, environment
 from writing import handles
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.list_page import with_details
 
 _BARE = """
 from textual.app import App, ComposeResult

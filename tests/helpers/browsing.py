@@ -22,8 +22,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build_home
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate_file, notes_file
 from hermes_browse.store.hermes.resume_command import ResumePlan
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.lineage import TreeRow

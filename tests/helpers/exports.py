@@ -11,8 +11,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.export.files import export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import Export, ExportCounts, Format
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Conversation
 
 NOW = 1_777_626_000.0

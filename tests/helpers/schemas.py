@@ -11,12 +11,14 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.hermes.health import search_health, warnings_of
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.preview import read_recap, with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.messages.decode import read_messages_of
+from hermes_browse.store.messages.details import read_recap
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import read_lineage
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 
@@ -83,7 +85,11 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
     assert set(first.sessions) <= set(sessions)
     for each in conversations:
         outline = read_outline(reader, each.segments)
-        assert each.message_count == len(outline.rows) == len(read_messages(reader, outline.rows))
+        assert (
+            each.message_count
+            == len(outline.rows)
+            == len(read_messages_of(reader, [row.id for row in outline.rows]))
+        )
         read_outline(reader, each.segments, Reading.LIVE)
         read_recap(reader, each.segments)
         assert each.id in {node.session.id for node in read_lineage(reader, each.id, NOW).nodes}

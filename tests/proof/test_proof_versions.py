@@ -21,12 +21,13 @@ from watching import digest
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.chat_message import Reading, State
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.messages.decode import read_messages_of
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_session, resolve_title
 
@@ -81,7 +82,7 @@ def _compare_messages(reader, session, said, tell):
     def rows(reading):
         return list(read_outline(reader, [Session(session, "")], reading).rows)
 
-    live = read_messages(reader, rows(Reading.LIVE))
+    live = read_messages_of(reader, [row.id for row in rows(Reading.LIVE)])
     assert [[each.id, each.role] for each in live] == [row[:2] for row in said["messages"][session]]
     for ours, (_, _, content, calls) in zip(live, said["messages"][session], strict=True):
         if isinstance(content, str) or content is None:
@@ -237,7 +238,9 @@ def _everything(store, version):
         conversations = with_details(reader, read_catalog(reader, time.time()).select(View.ALL))
         told = []
         for each in sorted(conversations, key=lambda conversation: conversation.id):
-            shown = read_messages(reader, read_outline(reader, each.segments).rows)
+            shown = read_messages_of(
+                reader, [row.id for row in read_outline(reader, each.segments).rows]
+            )
             told += [(each.id, each.title, each.preview, [part.id for part in each.segments])]
             told += [(each.model, each.branches, each.subagents, each.last_active)]
             told += [

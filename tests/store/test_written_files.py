@@ -15,7 +15,7 @@ from hermes_browse.store.errors import NotAStoreError
 from hermes_browse.store.export.redact import read_env
 from hermes_browse.store.files import FileTooLargeError, read_regular, write_private
 from hermes_browse.store.hermes.homes import active_profile
-from hermes_browse.store.sessions.cron_jobs import read_job_names
+from hermes_browse.store.since.cron_runs import read_job_names
 from hermes_browse.tui.browser.search.history import QueryHistory
 from hermes_browse.tui.settings.read_config import chosen_language, config_path, read_config
 from hermes_browse.tui.settings.start import LastState, read_memory

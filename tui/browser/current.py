@@ -3,8 +3,8 @@ elsewhere. It is kept in `shown`, which all panes follow."""
 
 from __future__ import annotations
 
-from hermes_browse.store.sessions.cron_jobs import job_of
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.wording import _
 
 from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION, OF_MARKED

@@ -14,8 +14,7 @@ from textual.widgets import Static
 
 from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.hermes.resume_command import ResumePlan
-from hermes_browse.store.messages.details import Details
-from hermes_browse.store.messages.preview import RecapLine
+from hermes_browse.store.messages.details import Details, RecapLine
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext

@@ -14,13 +14,15 @@ from hermes_browse.store.hermes.health import problems_of, search_health, summar
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume_command import plan_resume
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.preview import read_recap, with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.messages.decode import read_messages_of
+from hermes_browse.store.messages.details import read_recap
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Relation, Session, Sort, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.text import printable
@@ -182,7 +184,7 @@ def test_every_message_reads(reader, catalog, reading):
     rows = 0
     for session in catalog.sessions.values():
         outline = read_outline(reader, [session], reading)
-        messages = read_messages(reader, outline.rows)
+        messages = read_messages_of(reader, [row.id for row in outline.rows])
         assert [message.id for message in messages] == [row.id for row in outline.rows]
         for message in messages:
             message.text.encode("utf-8")
@@ -196,7 +198,7 @@ def test_every_message_reads(reader, catalog, reading):
 def test_broken_texts_are_shown_as_far_as_they_go(reader):
     """Invalid bytes as U+FFFD, numbers as digits, cut JSON as it stands."""
     counts, messages = (
-        read_messages(reader, read_outline(reader, [Session(name, "")]).rows)
+        read_messages_of(reader, [row.id for row in read_outline(reader, [Session(name, "")]).rows])
         for name in ("counts", "control")
     )
     blob, number, _text, invalid, *_others = (each.text for each in counts)

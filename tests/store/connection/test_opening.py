@@ -20,9 +20,9 @@ from hermes_browse.store.errors import (
     StoreMissingError,
 )
 from hermes_browse.store.hermes.health import warnings_of
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.cli import main
 

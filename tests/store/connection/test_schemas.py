@@ -22,11 +22,12 @@ from trashing import run
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.messages.decode import read_messages_of
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Relation
 
 
@@ -48,7 +49,9 @@ def test_every_shape_reads_the_same(name, journal, tmp_path):
         assert catalog.conversation("agent").relation is Relation.DELEGATED
         (detailed,) = with_details(reader, [found])
         assert (detailed.preview, detailed.shown_count) == ("the lantern of the harbour", 5)
-        shown = read_messages(reader, read_outline(reader, found.segments).rows)
+        shown = read_messages_of(
+            reader, [row.id for row in read_outline(reader, found.segments).rows]
+        )
         assert [each.role for each in shown] == ["user", "assistant", "tool", "user", "assistant"]
         assert shown[1].tool_calls[0].name == "terminal" and shown[2].tool_name == "terminal"
         assert shown[3].text == "灯台の光 lantern" and shown[4].reasoning == "light"

@@ -19,12 +19,12 @@ from searching import search
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.messages.chat_message import Reading, State
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title

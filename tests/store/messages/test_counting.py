@@ -14,18 +14,19 @@ from hermes_browse.store.sessions.models import Session
 
 
 def counted(path):
-    """What is counted, what the outlines show, and the sessions whose outlines were needed to
+    """What is counted, what the outlines show, and the sessions whose copies had to be found to
     count."""
     needed = []
 
-    def outline(reader, segments):
-        needed.append(segments[0].id)
-        return read_outline(reader, segments)  # type: ignore[arg-type]  # the reader it was called with
+    def find(reader, session_id):
+        needed.append(session_id)
+        return find_copies(reader, session_id)
 
+    find_copies = module._find_copies
     with Store(path).reader() as reader, pytest.MonkeyPatch.context() as patch:
         ids = [str(row[0]) for row in reader.rows("SELECT id FROM sessions")]
         shown = {each: len(read_outline(reader, [Session(each, "")]).rows) for each in ids}
-        patch.setattr(module, "read_outline", outline)
+        patch.setattr(module, "_find_copies", find)
         found = count_rows(reader, ids)
     return {each: found.get(each, 0) for each in ids}, shown, needed
 

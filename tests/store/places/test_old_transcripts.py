@@ -7,14 +7,15 @@ import os
 import pytest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.messages.decode import read_messages_of
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.places.old_transcripts import (
     UNREADABLE,
     OldTranscripts,
     read_pieces,
 )
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.trash.session_files import count_old_files, find_old_files, session_of
 
 META = {
@@ -65,7 +66,9 @@ def everything(shelf):
     with Store(shelf.path).reader() as reader:
         catalog = read_catalog(reader, 1.8e9)
         messages = {
-            chain.root.id: read_messages(reader, read_outline(reader, chain.segments).rows)
+            chain.root.id: read_messages_of(
+                reader, [row.id for row in read_outline(reader, chain.segments).rows]
+            )
             for chain in catalog.conversations()
         }
     return catalog, messages

@@ -187,7 +187,10 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
             asked = keys.with_keys(ids)
             assert [row.id for row in several.outline(of_key, Reading.EVERYTHING).rows] == asked
             assert several.messages(asked) == keys.with_keys(one.messages(ids))
-            assert several.lineage(key, NOW) == keys.with_keys(one.lineage(root_id, NOW))
+            lineage = several.lineage(key, NOW)
+            assert lineage == keys.with_keys(one.lineage(root_id, NOW))
+            names = {None, *(node.session.id for node in lineage.nodes)}
+            assert names >= {node.above for node in lineage.nodes}
             assert several.compactions(of_key) == keys.with_keys(one.compactions(segments))
             assert several.recap(of_key) == one.recap(segments)
             changes = one.file_changes(root_id, NOW)

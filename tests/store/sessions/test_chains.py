@@ -9,7 +9,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import relations
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
-from hermes_browse.store.sessions.models import Node, Relation, Session, Status, View
+from hermes_browse.store.sessions.models import Relation, Session, View
 from hermes_browse.store.sessions.relations import edge
 from hermes_browse.tui.text import formats
 
@@ -133,15 +133,16 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path):
     assert lineage.reason == "newest of 2 parts"
 
 
-def test_a_tree_has_every_node_of_a_deep_family_once():
-    """However deep a damaged store nests them, and whatever a parent id names."""
-    line = [Session(f"s{at}", "cli", f"s{at - 1}" if at else "gone") for at in range(3000)]
-    nodes = [
-        Node(each, each.parent_id, Relation.DELEGATED, False, Status.ENDED, 0) for each in line
-    ]
+def test_a_tree_has_every_node_of_a_deep_family_once(tmp_path):
+    """However deep a damaged store nests them."""
+    line = [{"id": f"s{at}", "parent_session_id": f"s{at - 1}"} for at in range(1, 1000)]
+    make_store(tmp_path / "state.db", sessions=[{"id": "s0"}, *line])
+    with Store(tmp_path / "state.db").reader() as reader:
+        nodes = read_lineage(reader, "s500", T0).nodes
     children = children_of(nodes)
     assert list(children) == [None, *(f"s{at}" for at in range(DEEPEST))]
-    assert [node for below in children.values() for node in below] == nodes
+    assert [node for below in children.values() for node in below] == [*nodes]
+    assert [node.session.id for node in nodes] == [f"s{at}" for at in range(1000)]
 
 
 @pytest.mark.parametrize("source", ["api_server", "api-server"])

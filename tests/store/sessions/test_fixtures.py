@@ -13,12 +13,13 @@ from search_stores import change
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.messages.decode import read_messages_of
 from hermes_browse.store.messages.details import read_details
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline, read_system_prompt
+from hermes_browse.store.messages.transcript import read_outline, read_system_prompt
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
 
@@ -186,7 +187,11 @@ def test_what_is_counted_is_what_is_shown(said, reader):
     catalog = read_catalog(reader, said["now"])
     for each in with_details(reader, catalog.select(View.ALL)):
         outline = read_outline(reader, each.segments)
-        assert each.message_count == len(outline.rows) == len(read_messages(reader, outline.rows))
+        assert (
+            each.message_count
+            == len(outline.rows)
+            == len(read_messages_of(reader, [row.id for row in outline.rows]))
+        )
         assert each.preview or each.message_count == 0, each.id
         details = read_details(reader, each)
         assert sum(details.roles.values()) == each.message_count

@@ -2,8 +2,9 @@
 
 import json
 
-from hermes_browse.store.sessions.cron_jobs import job_of, name_in_title, read_job_names
 from hermes_browse.store.sessions.models import Session
+from hermes_browse.store.sessions.relations import job_of, name_in_title
+from hermes_browse.store.since.cron_runs import read_job_names
 
 RUNS = [
     "cron_daily_20241206_175337",

@@ -180,6 +180,18 @@ def test_each_message_once(operations, tmp_path_factory):
         assert history.unread() == expected, operation
 
 
+@pytest.mark.parametrize("operation", ["place", "rotate"])
+def test_what_is_said_after_a_compression_is_new(history, operation):
+    """What the compression wrote is not."""
+    for _number in range(8):
+        history.say("s0")
+    history.read("s0")
+    history.do(operation, 0, 1.0)
+    assert history.unread() == {}
+    history.say("s0")
+    assert history.unread() == {"s0": history.new["s0"]} != {}
+
+
 def test_all_read_and_back(history):
     """An undo brings back what was new, and keeps what was read before."""
     history.say("s0")

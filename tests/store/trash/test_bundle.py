@@ -29,7 +29,8 @@ from trashing import (
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.messages.decode import read_messages_of
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.progress import NOBODY, Progress
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
@@ -288,7 +289,8 @@ def said(path):
         for root in catalog.order(View.ALL):
             lines = read_outline(reader, catalog.conversation(root).segments).rows
             found[root] = [
-                (each.role, each.text, each.reasoning) for each in read_messages(reader, lines)
+                (each.role, each.text, each.reasoning)
+                for each in read_messages_of(reader, [row.id for row in lines])
             ]
     return found
 

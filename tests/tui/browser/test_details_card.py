@@ -6,8 +6,8 @@ from builders import hostile_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.details import read_details
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript.cards import DetailsCard, details_lines
 from hermes_browse.tui.text.styled import line_text

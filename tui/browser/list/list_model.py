@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, is_descending, sort_key
-from hermes_browse.store.sessions.cron_jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
+from hermes_browse.store.sessions.relations import job_of, name_in_title
 from hermes_browse.store.since import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _

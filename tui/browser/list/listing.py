@@ -13,9 +13,9 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import short_reason
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.cron_jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.sessions.session_rows import StoreState
+from hermes_browse.store.since.cron_runs import read_job_names
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.sessions.catalog import Catalog, SpareReason, rank
-from hermes_browse.store.sessions.cron_jobs import job_of
 from hermes_browse.store.sessions.models import Conversation, known_sum
+from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
