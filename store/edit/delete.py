@@ -142,7 +142,7 @@ def delete_portions(
             reparented = {session.id for plan in plans for session in plan.reparented}
             if not reparented.issuperset(bundle.reparented):
                 raise ChangedMeanwhileError
-            check_triggers(writer.rows, {owned.table.name for owned in bundle.layout.owned})
+            check_triggers(writer.rows, [table.name for table in bundle.layout.owned])
             attach(writer.rows, bundle.path)
             _begin_counting(writer, bundle.layout)
             progress.begin("deleting", bundle.facts.messages)
@@ -298,11 +298,11 @@ def _check_rows_unchanged(tx: Writer, layout: Layout) -> None:
         f"AND id NOT IN (SELECT id FROM bundle.{CHILDREN}) "
         "AND id NOT IN (SELECT id FROM bundle.sessions) LIMIT 1"
     ]
-    for owned in layout.taken:
+    for table in layout.taken:
         # The delete of a parent in an earlier portion has cut its links.
-        same = equal(column for column in owned.table.columns if column != PARENT)
-        different.append(f"{owned.table.unlike(owned.where('b'), same)} LIMIT 1")
-        different.append(f"{owned.counted('m')} EXCEPT {owned.counted('b')}")
+        same = equal(column for column in table.columns if column != PARENT)
+        different.append(f"{table.unlike(table.where('b'), same)} LIMIT 1")
+        different.append(f"{table.counted('m')} EXCEPT {table.counted('b')}")
     if any(map(tx.rows, different)):
         raise ChangedMeanwhileError
 
@@ -320,11 +320,11 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
     tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
     # substring index read (0.22); prompts when no session names them any more.
-    for owned in reversed(layout.owned):
+    for table in reversed(layout.owned):
         progress.check()
-        table, own, deleted = owned.table, owned.where("m"), 0
-        if owned.is_shared:
-            saved = f"SELECT b.hash FROM {table.bundle} WHERE {owned.where('b')}"
+        own, deleted = table.where("m"), 0
+        if table.is_shared:
+            saved = f"SELECT b.hash FROM {table.bundle} WHERE {table.where('b')}"
             tests = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
             used = f"SELECT 1 FROM main.sessions AS s WHERE {' OR '.join(tests)}"
             own = f"m.hash IN ({saved}) AND NOT EXISTS ({used})"
@@ -333,8 +333,8 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
             deleted += count
             if table.name == "messages":
                 progress.add(count)
-        kept = as_int(tx.rows(owned.counted("b"))[0][0])
-        expected[table.name] = deleted if owned.is_shared else kept
+        kept = as_int(tx.rows(table.counted("b"))[0][0])
+        expected[table.name] = deleted if table.is_shared else kept
     for table_name, gone, new in tx.rows(f"SELECT name, gone, new FROM temp.{_COUNTS}"):
         if gone == expected.get(table_name, 0) and not new:
             continue

@@ -22,7 +22,6 @@ from ..trash.tables import (
     CHOSEN,
     LINK,
     PARENT,
-    OwnedRows,
     Table,
     differs,
     equal,
@@ -65,7 +64,7 @@ class RestoredRows:
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
         """A sentence for each difference from the bundle."""
-        check_triggers(tx.rows, {owned.table.name for owned in self._layout.owned})
+        check_triggers(tx.rows, [table.name for table in self._layout.owned])
 
     def _same(self, table: Table) -> str:
         """Return SQL for whether rows `m` and `b` agree, apart from links, and from titles that
@@ -120,16 +119,15 @@ class RestoredRows:
         """
         attach(reader.rows, self._path)
         chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
-        for owned in self._layout.taken:
-            name = owned.table.name
-            unlike = f"{chosen} {owned.table.unlike(owned.where('b'), self._same(owned.table))}"
+        for table in self._layout.taken:
+            unlike = f"{chosen} {table.unlike(table.where('b'), self._same(table))}"
             for row in reader.rows_in(unlike, sessions):
                 key = ", ".join(map(text_of, row))
-                if name in _STRICT:
+                if table.name in _STRICT:
                     raise WriteUnverifiedError(
                         _(
                             "A row of {table} ({key}) differs from the deletion after it was written.",
-                            table=name,
+                            table=table.name,
                             key=key,
                         ),
                         remedy=_("The deletion stays in the trash."),
@@ -137,7 +135,7 @@ class RestoredRows:
                 self.notes.append(
                     _(
                         "A row of {table} ({key}) exists already, or cannot be stored here, and was left alone.",
-                        table=name,
+                        table=table.name,
                         key=key,
                     )
                 )
@@ -154,12 +152,12 @@ class RestoredRows:
             RefusedError: A row cannot be stored without a loss.
             QueryInterruptedError: It was stopped.
         """
-        for owned in self._layout.owned:
-            for rows in _slices(tx, owned):
+        for table in self._layout.owned:
+            for rows in _slices(tx, table):
                 self.progress.check()
-                count = _insert_rows(tx, owned.table, rows)
-                if owned.table.name == "messages":
-                    _empty_filled(tx, owned.table, rows)
+                count = _insert_rows(tx, table, rows)
+                if table.name == "messages":
+                    _empty_filled(tx, table, rows)
                     self.progress.add(count)
         missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({LINK.was_dangling})"
         tx.execute(
@@ -171,10 +169,10 @@ class RestoredRows:
 
     def _check_references(self, tx: Writer) -> None:
         """Refuse what leads nowhere now and did not before: foreign keys are off."""
-        for owned in self._layout.owned:
-            for key in self._layout.references_of(owned.table.name):
+        for table in self._layout.owned:
+            for key in self._layout.references_of(table.name):
                 if key != LINK and tx.rows(
-                    f"SELECT 1 FROM {owned.table.bundle} WHERE {owned.where('b')} "
+                    f"SELECT 1 FROM {table.bundle} WHERE {table.where('b')} "
                     f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
                 ):
                     raise RefusedError(
@@ -203,13 +201,13 @@ def _differences(
             )
 
 
-def _slices(tx: Writer, owned: OwnedRows) -> Iterator[str]:
+def _slices(tx: Writer, table: Table) -> Iterator[str]:
     """Yield conditions on rows `b` that each select some of these rows: of messages at most `EVERY`,
     of other tables all."""
-    if owned.table.name != "messages":
-        yield owned.where("b")
+    if table.name != "messages":
+        yield table.where("b")
         return
-    ids = f"SELECT b._rowid_ FROM {owned.table.bundle} WHERE {owned.where('b')} ORDER BY 1"
+    ids = f"SELECT b._rowid_ FROM {table.bundle} WHERE {table.where('b')} ORDER BY 1"
     for some in chunks(tx.rows(ids), EVERY):
         yield f"b._rowid_ IN ({', '.join(str(id) for (id,) in some)})"
 

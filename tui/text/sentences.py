@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.changes.run import Run, Stretch
     from hermes_browse.store.cleanup.plan import Plan, Totals
     from hermes_browse.store.sessions.models import Conversation
-    from hermes_browse.store.since.since import SinceItem
+    from hermes_browse.store.since import SinceItem
 
 # Messages and relations
 
