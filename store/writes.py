@@ -147,9 +147,3 @@ class StoreWrites(StoreConnection):
         """Move the conversations of a plan to the trash."""
         expected = [planned.expected for planned in plan.selected]
         return self.clean_up(expected, tell=tell, stopped=stopped)
-
-    def archive_planned(self, plan: Plan) -> Change:
-        """Archive the conversations of a plan in one transaction; those that it spares stay, even
-        members of a lineage."""
-        spared = [id for each in plan.spared for id in each.conversation.session_ids]
-        return self.archive(plan.tips(), spared=spared)

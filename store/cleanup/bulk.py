@@ -111,13 +111,13 @@ def done_of(plan: Plan, cleaned: CleanedUp) -> Plan:
 def archived_of(plan: Plan, changed: Collection[str]) -> CleanedUp:
     """Return what became of the conversations of an archive by a plan, which has `changed` these
     sessions: another program may have archived some before."""
-    done, spared = [], []
-    for each in plan.selected:
-        if set(each.session_ids).isdisjoint(changed):
-            spared.append((each.conversation.id, _(_WAS_CHANGED)))
-        else:
-            done.append(each.conversation.id)
-    return CleanedUp(done=tuple(done), spared=tuple(spared))
+    spared = {
+        each.conversation.id: _(_WAS_CHANGED)
+        for each in plan.selected
+        if set(each.session_ids).isdisjoint(changed)
+    }
+    done = (tip for tip in plan.tips() if tip not in spared)
+    return CleanedUp(done=tuple(done), spared=tuple(spared.items()))
 
 
 def clean_up(
@@ -154,29 +154,27 @@ def clean_up(
         Progress(stopped, report), lambda plan: plan.messages, spares=True
     )
 
-    def carry_out() -> tuple[Deleted | None, BrowseError | None]:
+    def carry_out(before: Sequence[DeletePlan]) -> Deleted | None:
         """Plan anew and delete; again if another program changed something during the copy, as long
         as the plan is another one than before."""
         nonlocal spared
-        before: Sequence[DeletePlan] = ()
-        while True:
-            with store.reader() as reader:
-                plans, spared = _plans(reader, expected, now)
-                if not plans:
-                    return None, None
-                try:
-                    return delete_portions(store, plans, portions, trash, now, sessions_folder)
-                except ChangedMeanwhileError:
-                    if plans == before:
-                        raise
-            before = plans
+        with store.reader() as reader:
+            plans, spared = _plans(reader, expected, now)
+            if not plans:
+                return None
+            try:
+                return delete_portions(store, plans, portions, trash, now, sessions_folder)
+            except ChangedMeanwhileError:
+                if plans == before:
+                    raise
+        return carry_out(plans)
 
+    deleted = None
     try:
-        deleted, error = carry_out()
+        deleted = carry_out(())
     except BrowseError as failed:
-        deleted, error = None, failed
-    if isinstance(error, QueryInterruptedError) and stopped():
-        error = None
+        portions.error = failed
+    was_stopped = isinstance(portions.error, QueryInterruptedError) and stopped()
     spared |= {plan.conversation.id: why.sentence for plan, why in portions.spared}
     touched = len(spared) + len(portions.done) + len(portions.doubtful)
     return CleanedUp(
@@ -185,7 +183,7 @@ def clean_up(
         tuple(spared.items()),
         len(expected) - touched,
         len(portions.doubtful),
-        error,
+        None if was_stopped else portions.error,
         deleted.notes if deleted is not None else (),
     )
 

@@ -49,8 +49,8 @@ class Planned(NamedTuple):
     own: Sizes
     """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of
     messages."""
-    of_subagents: Sizes
-    """Sizes of the subagents, likewise."""
+    sizes: Sizes
+    """Likewise, with those of its subagents."""
 
     @property
     def is_measured(self) -> bool:
@@ -61,11 +61,6 @@ class Planned(NamedTuple):
     def standing(self) -> str:
         """`ended`, or `stale-open` if no end is recorded: one in use is never planned."""
         return "ended" if is_ended(self.conversation.segments) else "stale-open"
-
-    @property
-    def sizes(self) -> Sizes:
-        """Its sizes with those of its subagents."""
-        return added((self.own, self.of_subagents))
 
     @property
     def rows(self) -> int:
@@ -101,16 +96,16 @@ class Planned(NamedTuple):
         """Return it without its subagents."""
         size = self.own.total if self.is_measured else None
         conversation = self.conversation._replace(size=size)
-        return Planned(conversation, (), (), self.own, Sizes())
+        return Planned(conversation, (), (), self.own, self.own)
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Planned:
         """Fill in sizes, given by session id; unchanged if one is missing."""
         if not all(session.id in sizes for session in self.sessions):
             return self
         own = added(sizes[segment.id] for segment in self.conversation.segments)
-        of_subagents = added(sizes[segment.id] for segment in self.subagents)
-        conversation = self.conversation._replace(size=own.total + of_subagents.total)
-        return self._replace(conversation=conversation, own=own, of_subagents=of_subagents)
+        whole = added(sizes[session.id] for session in self.sessions)
+        conversation = self.conversation._replace(size=whole.total)
+        return self._replace(conversation=conversation, own=own, sizes=whole)
 
 
 class Spared(NamedTuple):
@@ -171,7 +166,7 @@ class Plan(NamedTuple):
         """Leave out what an archive leaves alone: subagents, and conversations that are archived
         already, as an undo must not unarchive them."""
         selected = (each.alone() for each in self.selected if not each.conversation.archived)
-        return self._replace(selected=tuple(selected))
+        return Plan(tuple(selected), self.spared)
 
     @property
     def is_measured(self) -> bool:
@@ -185,7 +180,7 @@ class Plan(NamedTuple):
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
         selected = (each if each.is_measured else each.measured(sizes) for each in self.selected)
-        return self._replace(selected=tuple(selected))
+        return Plan(tuple(selected), self.spared)
 
     def with_details(
         self,
@@ -209,7 +204,7 @@ class Plan(NamedTuple):
     def narrowed(self, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""
         selected = (each for each in self.selected if each.conversation.root_id not in left_out)
-        return self._replace(selected=tuple(selected))
+        return Plan(tuple(selected), self.spared)
 
     def totals(self) -> Totals:
         """Add up the conversations that would go."""
@@ -314,11 +309,11 @@ def make_plan(
 def _planned(delete: DeletePlan, counts: Mapping[str, int]) -> Planned:
     """Return what would go, not yet measured; `counts` are the messages by session."""
     subagents = tuple(segment for other in delete.dependent for segment in other.segments)
-    own, of_subagents = (
-        Sizes(rows=sum(counts.get(session.id, 0) for session in sessions))
-        for sessions in (delete.conversation.segments, subagents)
+    own, whole = (
+        Sizes(rows=sum(counts.get(id, 0) for id in ids))
+        for ids in (delete.conversation.session_ids, delete.sessions)
     )
-    return Planned(delete.conversation, subagents, delete.reparented, own, of_subagents)
+    return Planned(delete.conversation, subagents, delete.reparented, own, whole)
 
 
 def read_expected(

@@ -8,7 +8,7 @@ because of an inherited marker.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -116,19 +116,13 @@ def sessions_with(reader: Reader, texts: Iterable[str], now: float) -> tuple[str
     return tuple(session for plan in plans for session in plan.sessions)
 
 
-def divide(reader: Reader, plans: Iterable[DeletePlan]) -> list[DeletePlan]:
+def divide(reader: Reader, plans: Sequence[DeletePlan]) -> Iterator[DeletePlan]:
     """Count the messages of plans; what would go with several of them goes with the first."""
-    taken: set[str] = set()
-    divided = []
+    sessions = [session for plan in plans for session in plan.sessions]
+    left = dict.fromkeys(sessions, 0) | count_stored_rows(reader, sessions)
     for plan in plans:
-        own = tuple(session for session in plan.sessions if session not in taken)
-        taken.update(own)
-        divided.append(plan._replace(sessions=own))
-    counts = count_stored_rows(reader, list(taken))
-    return [
-        plan._replace(messages=sum(counts.get(session, 0) for session in plan.sessions))
-        for plan in divided
-    ]
+        own = tuple(filter(left.__contains__, plan.sessions))
+        yield plan._replace(sessions=own, messages=sum(map(left.pop, own)))
 
 
 def sort_deletes(
@@ -141,7 +135,8 @@ def sort_deletes(
     """
     plans = plans_of(catalog, session_ids)
     kept = refusals(reader, catalog, plans, now)
-    return divide(reader, [plan for plan in plans if plan.conversation.id not in kept]), kept
+    going = [plan for plan in plans if plan.conversation.id not in kept]
+    return list(divide(reader, going)), kept
 
 
 def refusals(

@@ -4,7 +4,7 @@ each once, however often Hermes has written it."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import takewhile
 from operator import itemgetter
 from typing import NamedTuple
@@ -181,22 +181,19 @@ def _running(reader: Reader, opened: Iterable[Conversation], runs: Runs) -> Iter
 
 # Which messages are new
 
-_NEWEST = "newest"
-"""Keys in the facts about a file."""
 _UNREAD = "unread"
-
-
-_Rows = Iterator[tuple[str, int, float | None]]
-"""Rows of messages: the root id of the conversation, the id, and the time."""
+"""Key in the facts about a file."""
 
 
 def find_written(reader: Reader, catalog: Catalog, after: float) -> Mapping[str, Unread]:
     """Find the messages since a time, in Unix seconds; returns as `find_unread`."""
-    sessions = catalog.sessions.values()
-    recent = [each.id for each in sessions if (each.last_active or FAR_PAST) >= after]
-    # To SQLite a time that is a text is later than any number.
-    rows = _shown_rows(reader, catalog, recent, "m.timestamp >= ?", after)
-    return _count(reader, catalog, (row for row in rows if row[2] is None or row[2] >= after))
+    recent = [each for each in catalog.conversations() if (each.last_active or FAR_PAST) >= after]
+
+    def is_new(_root: str, _id: int, at: float | None) -> bool:
+        # To SQLite a time that is a text is later than any number.
+        return at is None or at >= after
+
+    return _read_new(reader, catalog, filter(_is_listed, recent), "m.timestamp >= ?", after, is_new)
 
 
 def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[str, Unread]:
@@ -207,61 +204,68 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
     """
     keys: dict[str, tuple[int, object, object, object]] = {}
     for session, id in sorted(_newest_ids(reader, marks.floor).items(), key=itemgetter(1)):
-        each = _listed(catalog, session)
-        if each is not None and id > (mark := marks.of(each.segments)):
+        each = catalog.of_session(session)
+        if each is not None and _is_listed(each) and id > (mark := marks.of(each.segments)):
             # A rewind shows in the counter of Hermes.
             keys[each.root_id] = mark, id, each.last_active, each.message_count
     known = reader.of_file.others.get(_UNREAD, {})
     chosen = [root for root, key in keys.items() if (root, key) not in known]
-    sessions = [id for root in chosen for id in catalog.conversation(root).session_ids]
-    rows = _shown_rows(reader, catalog, sessions, "m.id > ?", marks.floor)
-    counted = _count(reader, catalog, (row for row in rows if row[1] > keys[row[0]][0]))
+    counted = _read_new(
+        reader,
+        catalog,
+        map(catalog.conversation, chosen),
+        "m.id > ?",
+        marks.floor,
+        lambda root, id, _at: id > keys[root][0],
+    )
     known = known | {(root, keys[root]): counted.get(root) for root in chosen}
     found = {key: known[key] for key in keys.items()}
     reader.of_file.others[_UNREAD] = found
     return {root: unread for (root, _key), unread in found.items() if unread is not None}
 
 
-def _listed(catalog: Catalog, session_id: str) -> Conversation | None:
-    """Return a session's conversation; None if no view of its own lists it."""
-    conversation = catalog.of_session(session_id)
-    return conversation if conversation is not None and conversation.view is not None else None
+def _is_listed(conversation: Conversation) -> bool:
+    """Whether a view of its own lists it."""
+    return conversation.view is not None
 
 
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     """Return the newest id of each session with messages behind a floor; only what was written
     since the last call is read."""
-    floor_before, known = reader.of_file.others.get(_NEWEST, (floor, {}))
-    if floor_before != floor:
-        known = {}
+    name = f"newest ids behind {floor}"
+    known = reader.of_file.others.get(name, {})
     rows = reader.rows(
         "SELECT session_id, max(id) FROM messages NOT INDEXED WHERE id > ? GROUP BY session_id",
         [max(known.values(), default=floor)],
     )
     newest = {**known, **{text_of(session): as_int(id) for session, id in rows}}
-    reader.of_file.others[_NEWEST] = floor, newest
+    reader.of_file.others[name] = newest
     return newest
 
 
-def _shown_rows(
-    reader: Reader, catalog: Catalog, session_ids: Sequence[str], condition: str, value: object
-) -> _Rows:
-    """Yield the rows that people see, of listed conversations."""
-    for session, id, time in reader.rows_in(
+def _read_new(
+    reader: Reader,
+    catalog: Catalog,
+    conversations: Iterable[Conversation],
+    condition: str,
+    value: object,
+    is_new: Callable[[str, int, float | None], bool],
+) -> Mapping[str, Unread]:
+    """Count the rows of conversations that people see, without those that Hermes wrote again.
+
+    `is_new` is given the root id of the conversation, the id of the row, and its time.
+    """
+    sessions = [id for each in conversations for id in each.session_ids]
+    by_root: defaultdict[str, dict[int, float | None]] = defaultdict(dict)
+    for session, stored_id, time in reader.rows_in(
         "SELECT m.session_id, m.id, m.timestamp FROM message_rows m "
         f"WHERE {condition} AND m.state <> 'rewound' AND NOT m.hidden AND m.session_id IN ({{keys}})",
-        session_ids,
+        sessions,
         [value],
     ):
-        if (conversation := _listed(catalog, text_of(session))) is not None:
-            yield conversation.root_id, as_int(id), as_time(time)
-
-
-def _count(reader: Reader, catalog: Catalog, rows: _Rows) -> Mapping[str, Unread]:
-    """Count rows by the root id of their conversations, without those that Hermes wrote again."""
-    by_root: defaultdict[str, dict[int, float | None]] = defaultdict(dict)
-    for root, id, at in rows:
-        by_root[root][id] = at
+        root, id, at = str(catalog.root_of(text_of(session))), as_int(stored_id), as_time(time)
+        if is_new(root, id, at):
+            by_root[root][id] = at
     unread: dict[str, Unread] = {}
     for root, times in by_root.items():
         new = times.keys() - _written_again(reader, catalog, catalog.conversation(root))

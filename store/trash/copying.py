@@ -40,7 +40,7 @@ from .bundle import (
 )
 from .session_files import SessionFile, private, save_files
 from .shelf import MARKS, BundleFate, write_fate
-from .tables import CHILDREN, CHOSEN, PARENT, Layout, Table, equal, find_layout, names_of
+from .tables import CHILDREN, Layout, Table, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
@@ -235,10 +235,10 @@ class _Copy:
             )
         if missing:
             raise ChangedMeanwhileError
-        self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
+        self.query("CREATE INDEX bundle.bundle_parents ON sessions (parent_session_id)")
         self.query(
-            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
-            f"WHERE {PARENT} IN ({CHOSEN}) AND id NOT IN ({CHOSEN})"
+            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, parent_session_id AS was FROM main.sessions "
+            "WHERE parent_session_id IN (SELECT id FROM chosen) AND id NOT IN (SELECT id FROM chosen)"
         )
         return tuple(first_texts(self.query(f"SELECT id FROM bundle.{CHILDREN}")))
 
@@ -267,15 +267,16 @@ class _Copy:
         """Yield the rowids of owned rows, each time as many as are copied in a short statement."""
         copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
         missing = f"{table.where('m')} AND NOT EXISTS ({copied})"
-        rowids = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
-        first = 0
-        while first < len(rowids):
+        rowids = [
+            row[0] for row in self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
+        ]
+        while rowids:
             self._progress.check()
             if _free(self._folder) == 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            began, some = time.monotonic(), rowids[first : first + self._size]
-            yield [rowid for (rowid,) in some]
-            first += len(some)
+            began, some = time.monotonic(), rowids[: self._size]
+            yield some
+            del rowids[: self._size]
             took = time.monotonic() - began
             if took > _STATEMENT_SECONDS:
                 self._size = max(1, self._size // 2)

@@ -3,7 +3,8 @@
 Tables are discovered by their foreign keys, so that a table that Hermes makes only when it is needed
 is found too. Rows that only name a session (locks, leases, routing, delegations) stay in the store,
 as in Hermes (0.16 to 0.22). In all SQL the store is `main` and its row is `m`, the bundle is
-`bundle` and its row is `b`.
+`bundle` and its row is `b`. `chosen` has the sessions to act on: a TEMP table, so that ids of any
+kind pass through no parameter; on a read-only connection a common table expression.
 """
 
 from __future__ import annotations
@@ -22,11 +23,7 @@ from ..wording import _
 Query = Callable[..., list[Row]]
 """Runs a statement with its parameters, if any, and returns all its rows."""
 
-CHOSEN = "SELECT id FROM chosen"
-"""The sessions to act on: a TEMP table, so that ids of any kind pass through no parameter; on a
-read-only connection a common table expression."""
-PARENT = "parent_session_id"
-CHILDREN = sql_name("cleared " + f"sessions.{PARENT}")
+CHILDREN = sql_name("cleared sessions.parent_session_id")
 """Table of a bundle with the sessions that stayed: `id`, and the parent that each of them `was`
 given."""
 _PROMPTS = "system_prompts"
@@ -120,7 +117,7 @@ class ForeignKey(NamedTuple):
         )
 
 
-LINK = ForeignKey("sessions", PARENT, "sessions", "id", "")
+LINK = ForeignKey("sessions", "parent_session_id", "sessions", "id", "")
 """That of a session to its parent, which salvaged stores do not declare."""
 
 
@@ -203,16 +200,16 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
 def _taken(tables: Mapping[str, Table], references: Iterable[ForeignKey]) -> dict[str, str]:
     """Return the condition, by table, for the rows that go with their sessions: these, and what
     refers to them or to their messages. What refers to any of the others stops a delete: see
-    `_begin_counting` in `edit/delete.py`."""
+    `begin_counting` in `edit/guards.py`."""
     ids = {
-        "sessions": CHOSEN,
+        "sessions": "SELECT id FROM chosen",
         "messages": 'SELECT x."id" FROM {schema}.messages AS x '
-        f'WHERE x."session_id" IN ({CHOSEN})',
+        'WHERE x."session_id" IN (SELECT id FROM chosen)',
     }
     # Salvaged stores lack the foreign key of messages.
     conditions = {
-        "sessions": f'{{row}}."id" IN ({CHOSEN})',
-        "messages": f'{{row}}."session_id" IN ({CHOSEN})',
+        "sessions": '{row}."id" IN (SELECT id FROM chosen)',
+        "messages": '{row}."session_id" IN (SELECT id FROM chosen)',
     }
     for key in references:
         if key.target not in ids:
@@ -248,7 +245,7 @@ def _shared(tables: Mapping[str, Table]) -> dict[str, str]:
     """Return the condition for the system prompts that sessions name."""
     used = " OR ".join(
         f'{{row}}."hash" IN (SELECT s."{column}" FROM {{schema}}.sessions AS s '
-        f"WHERE s.id IN ({CHOSEN}))"
+        "WHERE s.id IN (SELECT id FROM chosen))"
         for column in prompt_columns(tables["sessions"].columns)
     )
     return {_PROMPTS: used} if used and _PROMPTS in tables else {}

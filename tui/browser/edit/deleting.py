@@ -156,7 +156,7 @@ class DeleteCard(CountCard):
                     "with 1 subagent ({messages})",
                     "with {count:,} subagents ({messages})",
                     len(each.subagents),
-                    messages=formats.counted(each.of_subagents.shown, "message"),
+                    messages=formats.counted(each.sizes.shown - each.own.shown, "message"),
                 )
                 if each.cost_usd != conversation.cost_usd:
                     along = f"{along} {formats.money(each.cost_usd)}".rstrip()

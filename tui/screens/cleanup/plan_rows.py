@@ -280,7 +280,7 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
         freed[planned.conversation.id] = planned.own.total
         for session in planned.subagents:
             tip = catalog.conversation(session.id).tip.id
-            share = planned.of_subagents.total // len(planned.subagents)
+            share = (planned.bytes - planned.own.total) // len(planned.subagents)
             freed[tip] = freed.get(tip, 0) + share
     return freed
 
