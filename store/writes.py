@@ -18,8 +18,9 @@ from .wording import _
 
 if TYPE_CHECKING:
     from .cleanup.bulk import CleanedUp, Step
-    from .cleanup.plan import Expected, Plan
+    from .cleanup.plan import Plan
     from .edit.delete import Deleted
+    from .edit.delete_plan import Expected
     from .edit.flags import Change
     from .edit.restore import Restored
     from .trash.shelf import Bundle

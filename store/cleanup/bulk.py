@@ -10,13 +10,14 @@ from typing import NamedTuple
 from ..connection.connect import Store
 from ..connection.reader import Reader, Stopped
 from ..edit.delete import Deleted, delete_portions
-from ..edit.delete_plan import DeletePlan, sort_deletes
+from ..edit.delete_plan import DeletePlan, Expected, plans_of, sort_deletes
 from ..errors import BrowseError, QueryInterruptedError
+from ..messages.transcript import count_stored_rows
 from ..progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..sessions.catalog import SpareReason, read_catalog
 from ..trash.copying import ChangedMeanwhileError
 from ..wording import N_, _, ngettext, pgettext
-from .plan import Expected, Plan, Spared, read_expected
+from .plan import Plan, Spared
 
 _STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
 """Start and end of each stage of a delete as a share of its time; the search index takes most of
@@ -194,8 +195,11 @@ def _plans(
     """Plan to delete what is as expected; return with it why the others are spared, by their
     ids."""
     catalog = read_catalog(reader, now)
-    current = read_expected(reader, catalog, [each.id for each in expected])
-    changed = {each.id: _(_WAS_CHANGED) for each in expected if current.get(each.id) != each}
-    unchanged = [each.id for each in expected if each.id not in changed]
-    plans, kept = sort_deletes(reader, catalog, unchanged, now)
+    current = plans_of(catalog, [each.id for each in expected if each.id in catalog.sessions])
+    counts = count_stored_rows(reader, [id for plan in current for id in plan.session_ids])
+    wanted = set(expected)
+    same = [plan for plan in current if plan.counted(counts).expected in wanted]
+    unchanged = {plan.conversation.id for plan in same}
+    changed = {each.id: _(_WAS_CHANGED) for each in expected if each.id not in unchanged}
+    plans, kept = sort_deletes(reader, catalog, same, now)
     return plans, kept | changed

@@ -162,7 +162,7 @@ def delete_portions(
 
 
 def _files_gone(bundle: WrittenBundle, portions: Portions[DeletePlan]) -> list[SessionFile]:
-    gone = {session for plan in portions.done for session in plan.sessions}
+    gone = {session for plan in portions.done for session in plan.session_ids}
     return [file for file in bundle.files if file.session in gone]
 
 
@@ -177,7 +177,7 @@ def _end(bundle: WrittenBundle, portions: Portions[DeletePlan], notes: list[str]
     if len(fate.kept) == len(bundle.facts.conversations):
         with contextlib.suppress(TrashError):
             remove_bundle(bundle.path)
-    count = sum(each.id not in gone for each in fate.listed(bundle.facts))
+    count = sum(each.id not in gone for each in fate.listed(bundle.facts).conversations)
     if count and not fate.deleting:
         notes.append(
             ngettext(
@@ -223,12 +223,12 @@ def _write(
         SavedConversation(
             each.id,
             each.title or one_line(each.preview, PREVIEW) or None,
-            plan.sessions,
+            plan.session_ids,
             plan.messages,
         )
         for each, plan in zip(named, plans, strict=True)
     ]
-    files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
+    files = find_files(sessions_folder, [session for plan in plans for session in plan.session_ids])
     progress.begin("saving", sum(plan.messages for plan in plans))
     return write_bundle(reader, saved, files, trash, now, fate, progress)
 
@@ -253,7 +253,7 @@ def _delete_portion(
 ) -> None:
     """Delete some conversations in one transaction; `version` is that of the store before it was
     copied, `now` the time of the plans."""
-    sessions = [session for plan in plans for session in plan.sessions]
+    sessions = [session for plan in plans for session in plan.session_ids]
 
     def work(tx: Writer) -> None:
         # Pinned or written to since the plan, it may be in the bundle as it is now.

@@ -129,7 +129,7 @@ def undo(store: Store, change: Change) -> Change:
             yield set_columns(tx, session, before)
 
     if not change.rows:
-        return Change("", ())
+        return change
     rows = change_rows(store, work)
     return Change(_undone(change), rows)
 

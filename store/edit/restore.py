@@ -111,7 +111,7 @@ def restore(
     """
     path = find(trash, name)
     facts = verify(path, progress)
-    listed = {s for each in read_fate(path).listed(facts) for s in each.sessions}
+    listed = set(read_fate(path).listed(facts).sessions)
     requested = listed if only is None else listed.intersection(only)
     if not requested:
         raise RefusedError(

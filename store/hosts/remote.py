@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ..cleanup.bulk import CleanedUp
-from ..cleanup.plan import Expected
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
 from ..edit.delete import Deleted
+from ..edit.delete_plan import Expected
 from ..edit.flags import Change
 from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location

@@ -191,9 +191,8 @@ def _armed(reader: Reader) -> frozenset[str]:
     """Return the ids of sessions for which something of Hermes runs on: a process in the
     background, a job, a background agent."""
     home = reader.path.parent
-    values: list[object] = []
-    for each in read_objects(home / "processes.json"):
-        values += [each.get("task_id"), each.get("session_key")]
+    processes = read_objects(home / "processes.json")
+    values = [each.get(key) for each in processes for key in ("task_id", "session_key")]
     for job in read_objects(home / "cron" / "jobs.json", "jobs"):
         origin = job.get("origin")
         if isinstance(origin, dict) and job.get("enabled", True):
@@ -230,10 +229,10 @@ def is_error(reason: str | None) -> bool:
 
 
 def _by_answers(turn: Turn) -> str:
-    answers = [row for row in turn if _is_answer(row)]
-    if answers and answers[-1] is turn[-1] and answers[-1].finish_reason in _CUT_OFF:
-        return _("the answer was cut off ({reason})", reason=answers[-1].finish_reason)
-    newest = answers[-_IN_A_ROW:]
+    for last in turn[-1:]:
+        if _is_answer(last) and last.finish_reason in _CUT_OFF:
+            return _("the answer was cut off ({reason})", reason=last.finish_reason)
+    newest = list(filter(_is_answer, turn))[-_IN_A_ROW:]
     if len(newest) == _IN_A_ROW and not any(answer.text.strip() for answer in newest):
         return _("the answer was empty {count} times", count=_IN_A_ROW)
     return ""

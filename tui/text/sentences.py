@@ -97,7 +97,7 @@ PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", "archived"))
 
 
 def status(value: str) -> str:
-    """Translate the state of a conversation: a `Status`, a `Planned.standing`, `pinned`
+    """Translate the state of a conversation: a `Status`, a `DeletePlan.standing`, `pinned`
     or `archived`."""
     return pgettext("status", value.removesuffix("-open"))  # stale-open
 

@@ -94,7 +94,7 @@ class DeleteCard(CountCard):
         self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
         # Made where the card is made, on a reading thread: a plan may have 100,000 conversations.
         self._totals, self._others = totals_line(plan), self._lines()
-        self._warning = long_lock_warning(max(each.rows for each in plan.selected))
+        self._warning = long_lock_warning(max(each.messages for each in plan.selected))
 
     def content(self) -> ComposeResult:
         yield styled(
@@ -311,7 +311,7 @@ async def carry_out(context: Context, plan: Plan) -> CleanedUp:
     """Delete by a plan, and show how far that is: on a card if it takes long, else in the status
     line."""
     store, writes = context.connect(), context.writes
-    count, messages = len(plan.selected), sum(each.rows for each in plan.selected)
+    count, messages = len(plan.selected), sum(each.messages for each in plan.selected)
     title = ngettext(
         "Moving 1 conversation to the trash",
         "Moving {count:,} conversations to the trash",
