@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .cleanup.plan import Plan
     from .cleanup.sizes import Sizes
     from .compression.model_context import Memory, ModelContext
+    from .edit.flags import Change
     from .export.source import Format
     from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
@@ -206,6 +207,13 @@ class OpenStore(StoreWrites):
                 )
             known.update(measured)
         return plan.measured(known)
+
+    def archive_planned(self, plan: Plan) -> Change:
+        """Archive the conversations of a plan in one transaction; those that it spares stay, even
+        members of a lineage. What another program has deleted meanwhile is passed over."""
+        spared = [id for each in plan.spared for id in each.conversation.session_ids]
+        present = self.neighbourhood(plan.tips(), time.time()).sessions
+        return self.archive([tip for tip in plan.tips() if tip in present], spared=spared)
 
     file_space = read(later.sizes.read_file_space)
     space_map = read(later.sizes.read_space_map)

@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from .connection.reader import Stopped
 from .errors import (
+    BrowseError,
     QueryInterruptedError,
     RefusedError,
     StoreBusyError,
@@ -150,6 +151,8 @@ class Portions(Generic[T]):
         self.spared: list[tuple[T, RefusedError]] = []
         self.doubtful: list[T] = []
         """Items in a portion whose commit failed, or that did not read back."""
+        self.error: BrowseError | None = None
+        """What ended it when a part was done already; set by who calls `run`."""
 
     def run(
         self,

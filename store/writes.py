@@ -18,8 +18,9 @@ from .wording import _
 
 if TYPE_CHECKING:
     from .cleanup.bulk import CleanedUp, Step
-    from .cleanup.plan import Expected, Plan
+    from .cleanup.plan import Plan
     from .edit.delete import Deleted
+    from .edit.delete_plan import Expected
     from .edit.flags import Change
     from .edit.restore import Restored
     from .trash.shelf import Bundle
@@ -147,9 +148,3 @@ class StoreWrites(StoreConnection):
         """Move the conversations of a plan to the trash."""
         expected = [planned.expected for planned in plan.selected]
         return self.clean_up(expected, tell=tell, stopped=stopped)
-
-    def archive_planned(self, plan: Plan) -> Change:
-        """Archive the conversations of a plan in one transaction; those that it spares stay, even
-        members of a lineage."""
-        spared = [id for each in plan.spared for id in each.conversation.session_ids]
-        return self.archive(plan.tips(), spared=spared)

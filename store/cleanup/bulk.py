@@ -10,13 +10,14 @@ from typing import NamedTuple
 from ..connection.connect import Store
 from ..connection.reader import Reader, Stopped
 from ..edit.delete import Deleted, delete_portions
-from ..edit.delete_plan import DeletePlan, sort_deletes
+from ..edit.delete_plan import DeletePlan, Expected, plans_of, sort_deletes
 from ..errors import BrowseError, QueryInterruptedError
+from ..messages.transcript import count_stored_rows
 from ..progress import EVERY, Portions, Progress, Stage, never, quiet
 from ..sessions.catalog import SpareReason, read_catalog
 from ..trash.copying import ChangedMeanwhileError
 from ..wording import N_, _, ngettext, pgettext
-from .plan import Expected, Plan, Spared, read_expected
+from .plan import Plan, Spared
 
 _STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
 """Start and end of each stage of a delete as a share of its time; the search index takes most of
@@ -111,13 +112,13 @@ def done_of(plan: Plan, cleaned: CleanedUp) -> Plan:
 def archived_of(plan: Plan, changed: Collection[str]) -> CleanedUp:
     """Return what became of the conversations of an archive by a plan, which has `changed` these
     sessions: another program may have archived some before."""
-    done, spared = [], []
-    for each in plan.selected:
-        if set(each.session_ids).isdisjoint(changed):
-            spared.append((each.conversation.id, _(_WAS_CHANGED)))
-        else:
-            done.append(each.conversation.id)
-    return CleanedUp(done=tuple(done), spared=tuple(spared))
+    spared = {
+        each.conversation.id: _(_WAS_CHANGED)
+        for each in plan.selected
+        if set(each.session_ids).isdisjoint(changed)
+    }
+    done = (tip for tip in plan.tips() if tip not in spared)
+    return CleanedUp(done=tuple(done), spared=tuple(spared.items()))
 
 
 def clean_up(
@@ -154,29 +155,27 @@ def clean_up(
         Progress(stopped, report), lambda plan: plan.messages, spares=True
     )
 
-    def carry_out() -> tuple[Deleted | None, BrowseError | None]:
+    def carry_out(before: Sequence[DeletePlan]) -> Deleted | None:
         """Plan anew and delete; again if another program changed something during the copy, as long
         as the plan is another one than before."""
         nonlocal spared
-        before: Sequence[DeletePlan] = ()
-        while True:
-            with store.reader() as reader:
-                plans, spared = _plans(reader, expected, now)
-                if not plans:
-                    return None, None
-                try:
-                    return delete_portions(store, plans, portions, trash, now, sessions_folder)
-                except ChangedMeanwhileError:
-                    if plans == before:
-                        raise
-            before = plans
+        with store.reader() as reader:
+            plans, spared = _plans(reader, expected, now)
+            if not plans:
+                return None
+            try:
+                return delete_portions(store, plans, portions, trash, now, sessions_folder)
+            except ChangedMeanwhileError:
+                if plans == before:
+                    raise
+        return carry_out(plans)
 
+    deleted = None
     try:
-        deleted, error = carry_out()
+        deleted = carry_out(())
     except BrowseError as failed:
-        deleted, error = None, failed
-    if isinstance(error, QueryInterruptedError) and stopped():
-        error = None
+        portions.error = failed
+    was_stopped = isinstance(portions.error, QueryInterruptedError) and stopped()
     spared |= {plan.conversation.id: why.sentence for plan, why in portions.spared}
     touched = len(spared) + len(portions.done) + len(portions.doubtful)
     return CleanedUp(
@@ -185,7 +184,7 @@ def clean_up(
         tuple(spared.items()),
         len(expected) - touched,
         len(portions.doubtful),
-        error,
+        None if was_stopped else portions.error,
         deleted.notes if deleted is not None else (),
     )
 
@@ -196,8 +195,11 @@ def _plans(
     """Plan to delete what is as expected; return with it why the others are spared, by their
     ids."""
     catalog = read_catalog(reader, now)
-    current = read_expected(reader, catalog, [each.id for each in expected])
-    changed = {each.id: _(_WAS_CHANGED) for each in expected if current.get(each.id) != each}
-    unchanged = [each.id for each in expected if each.id not in changed]
-    plans, kept = sort_deletes(reader, catalog, unchanged, now)
+    current = plans_of(catalog, [each.id for each in expected if each.id in catalog.sessions])
+    counts = count_stored_rows(reader, [id for plan in current for id in plan.session_ids])
+    wanted = set(expected)
+    same = [plan for plan in current if plan.counted(counts).expected in wanted]
+    unchanged = {plan.conversation.id for plan in same}
+    changed = {each.id: _(_WAS_CHANGED) for each in expected if each.id not in unchanged}
+    plans, kept = sort_deletes(reader, catalog, same, now)
     return plans, kept | changed

@@ -208,24 +208,20 @@ class RetentionRules:
         if not segments:
             return Forecast(None, _("pinned: Hermes does not delete it"))
         ends = [at for segment in segments if (at := self._ends(segment)) is not None]
+        idle = self._closes_after(tip) if segments[-1] == tip else None
         if ends:
-            return self._at(min(ends) + keep, 0.0, self._why_due(conversation))
-        if segments[-1] == tip and (idle := self._closes_after(tip)) is not None:
-            return self._at(
-                idle + keep,
-                keep,
-                _(
-                    "open: closed when idle for {days:,} days, deleted {days:,} days after that",
-                    days=days,
-                ),
+            at = max(min(ends) + keep, self.next_run)
+            reason = self._why_due(conversation)
+        elif idle is not None:
+            at = max(idle + keep, self.next_run) + keep
+            reason = _(
+                "open: closed when idle for {days:,} days, deleted {days:,} days after that",
+                days=days,
             )
-        if tip.ended_at is None:
+        elif tip.ended_at is None:
             return Forecast(None, _("open: Hermes deletes ended sessions only"))
-        return Forecast(None, _("its age is not known, so Hermes never finds it old"))
-
-    def _at(self, moment: float, later: float, reason: str) -> Forecast:
-        """Return a forecast for the first run after a moment, and so many seconds later."""
-        at = max(moment, self.next_run) + later
+        else:
+            return Forecast(None, _("its age is not known, so Hermes never finds it old"))
         return Forecast((at - self.now) / DAY, reason)
 
     def _ends(self, session: Session) -> float | None:
@@ -268,11 +264,8 @@ class RetentionRules:
     def deletions(self, catalog: Catalog) -> list[tuple[Conversation, float, str]]:
         """List the conversations that Hermes will delete, soonest first, each with the days until
         then, and why."""
-        going = []
-        for each in catalog.conversations():
-            days, reason = self.forecast(each)
-            if days is not None:
-                going.append((each, days, reason))
+        forecasts = ((each, *self.forecast(each)) for each in catalog.conversations())
+        going = [(each, days, reason) for each, days, reason in forecasts if days is not None]
         return sorted(going, key=lambda one: (one[1], one[0].id))
 
 

@@ -123,29 +123,23 @@ def _sums(schema: Schema) -> str:
         bytes_sql(f"m.{column}")
         for column in ("content", "tool_calls", "api_content", "tool_name", *REASONING)
     )
-    indexed = [
-        f"{_indexed_content(schema, index, content)} + {sent} + {name}"
-        + (f" + {calls}" if index.is_inline or "tool_calls" in index.sql else "")
-        if index is not None
-        else "0"
-        for index in (schema.fts, schema.trigram)
-    ]
+
+    def indexed(index: FtsIndex | None, mark: str, output: str) -> str:
+        """Return SQL for the bytes of a message in an index; where its definition has a mark, less
+        is in it of the output of a tool."""
+        if index is None:
+            return "0"
+        shown = content
+        if mark in index.definition:
+            is_output = f"m.role = 'tool' AND NOT ({IS_EMBEDDED})"
+            shown = f"CASE WHEN {is_output} THEN {output} ELSE {content} END"
+        has_calls = index.is_inline or "tool_calls" in index.sql
+        return " + ".join([shown, sent, name, calls if has_calls else "0"])
+
     values = " + ".join([content, calls, sent, *reasoning])
-    return f"count(m.id), sum({values}), sum({indexed[0]}), sum({indexed[1]})"
-
-
-def _indexed_content(schema: Schema, index: FtsIndex, size: str) -> str:
-    """Return SQL for the bytes of a message's content that an index holds: of the output of a tool
-    all, the beginning, or nothing. `size` is that for all its bytes."""
-    output = ""
-    if index is schema.fts and str(_CUT) in index.definition:
-        output = f"min({size}, {_CUT})"
-    elif index is schema.trigram and "'tool'" in index.definition:
-        output = "0"
-    if not output:
-        return size
-    is_output = f"m.role = 'tool' AND NOT ({IS_EMBEDDED})"
-    return f"CASE WHEN {is_output} THEN {output} ELSE {size} END"
+    words = indexed(schema.fts, str(_CUT), f"min({content}, {_CUT})")
+    trigrams = indexed(schema.trigram, "'tool'", "0")
+    return f"count(m.id), sum({values}), sum({words}), sum({trigrams})"
 
 
 def _index_bytes(schema: Schema, source: str, words: int, trigrams: int) -> tuple[int, int]:
@@ -238,13 +232,6 @@ def forget_changed(
     return counts
 
 
-class ConversationBytes(NamedTuple):
-    """The bytes of one conversation, its search index included."""
-
-    tip: str
-    bytes: int
-
-
 class FileSpace(NamedTuple):
     """Used and free space of the file."""
 
@@ -258,8 +245,8 @@ class FileSpace(NamedTuple):
 class SpaceMap(NamedTuple):
     """The bytes of a store."""
 
-    conversations: tuple[ConversationBytes, ...]
-    """Largest first."""
+    conversations: tuple[tuple[str, int], ...]
+    """The tip of each, and its bytes, the search index included; largest first."""
     total: int
     file: FileSpace
 
@@ -279,10 +266,9 @@ def read_space_map(reader: Reader, catalog: Catalog, known: KnownSizes | None = 
     if known:
         forget_changed(reader, sessions, known)
     sizes = measure(reader, sessions, known=known)
-    conversations = [
-        ConversationBytes(each.tip.id, sum(sizes[segment.id].total for segment in each.segments))
+    taken = {
+        each.id: sum(sizes[segment].total for segment in each.session_ids)
         for each in catalog.conversations()
-    ]
-    conversations.sort(key=lambda each: (-each.bytes, each.tip))
-    total = sum(each.bytes for each in conversations)
-    return SpaceMap(tuple(conversations), total, read_file_space(reader))
+    }
+    largest_first = sorted(taken.items(), key=lambda each: (-each[1], each[0]))
+    return SpaceMap(tuple(largest_first), sum(taken.values()), read_file_space(reader))

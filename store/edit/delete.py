@@ -18,12 +18,10 @@ from typing import NamedTuple
 from ..cleanup.sizes import read_file_space
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import (
     BrowseError,
     RefusedError,
-    StoreRefusedError,
     WriteInDoubtError,
     WriteUnverifiedError,
 )
@@ -41,16 +39,21 @@ from ..trash.copying import (
 )
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleFate, describe, mark_kept, remove_bundle, remove_leftovers
-from ..trash.tables import CHILDREN, CHOSEN, PARENT, Layout, equal, literal, prompt_columns
+from ..trash.tables import CHILDREN, LINK, Layout, equal, prompt_columns
 from ..wording import _, ngettext
 from .delete_plan import PREVIEW, DeletePlan, affected_by_delete, divide, plan_delete, refusals
-from .guards import DELETE_AND_RESTORE, check_search_triggers, check_triggers
+from .guards import (
+    DELETE_AND_RESTORE,
+    begin_counting,
+    check_counted,
+    check_search_triggers,
+    check_triggers,
+)
 from .transaction import Writer, writing
 
 _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
-_COUNTS = "hermes_browse_changes"
 
 
 class Deleted(NamedTuple):
@@ -104,7 +107,7 @@ def delete(
     with store.reader() as reader:
         plans = plan_delete(reader, session_ids, moment)
         portions = Portions[DeletePlan](progress)
-        return delete_portions(store, plans, portions, trash, moment, sessions_folder)[0]
+        return delete_portions(store, plans, portions, trash, moment, sessions_folder)
 
 
 def delete_portions(
@@ -114,9 +117,8 @@ def delete_portions(
     trash: Path,
     now: float,
     sessions_folder: Path | None,
-) -> tuple[Deleted, BrowseError | None]:
-    """Write one bundle of all that is planned, then delete it in portions; return with it the error
-    that ended this when a part was done already.
+) -> Deleted:
+    """Write one bundle of all that is planned, then delete it in portions.
 
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
     The reader that the plans were made with should still be open: without any other connection,
@@ -127,7 +129,6 @@ def delete_portions(
             do not list would lose its parent: it may be a new part.
     """
     notes: list[str] = []
-    error: BrowseError | None = None
     progress = portions.progress
     try:
         # However it ends, the bundle is tidied up after the store was closed.
@@ -142,9 +143,9 @@ def delete_portions(
             reparented = {session.id for plan in plans for session in plan.reparented}
             if not reparented.issuperset(bundle.reparented):
                 raise ChangedMeanwhileError
-            check_triggers(writer.rows, {owned.table.name for owned in bundle.layout.owned})
+            check_triggers(writer.rows, [table.name for table in bundle.layout.owned])
             attach(writer.rows, bundle.path)
-            _begin_counting(writer, bundle.layout)
+            begin_counting(writer.rows, bundle.layout.tables)
             progress.begin("deleting", bundle.facts.messages)
             portions.run(
                 plans,
@@ -155,13 +156,13 @@ def delete_portions(
         if not portions.done:
             failure.remedy = " ".join(filter(None, [failure.remedy, *notes]))
             raise
-        error = failure
+        portions.error = failure
     names = tuple(file.path.name for file in _files_gone(bundle, portions))
-    return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes)), error
+    return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes))
 
 
 def _files_gone(bundle: WrittenBundle, portions: Portions[DeletePlan]) -> list[SessionFile]:
-    gone = {session for plan in portions.done for session in plan.sessions}
+    gone = {session for plan in portions.done for session in plan.session_ids}
     return [file for file in bundle.files if file.session in gone]
 
 
@@ -176,7 +177,7 @@ def _end(bundle: WrittenBundle, portions: Portions[DeletePlan], notes: list[str]
     if len(fate.kept) == len(bundle.facts.conversations):
         with contextlib.suppress(TrashError):
             remove_bundle(bundle.path)
-    count = sum(each.id not in gone for each in fate.listed(bundle.facts))
+    count = sum(each.id not in gone for each in fate.listed(bundle.facts).conversations)
     if count and not fate.deleting:
         notes.append(
             ngettext(
@@ -203,7 +204,7 @@ def copy_to_trash(
     """
     with store.reader() as reader:
         now = time.time()
-        plans = divide(reader, [affected_by_delete(read_catalog(reader, now), session_id)])
+        plans = list(divide(reader, [affected_by_delete(read_catalog(reader, now), session_id)]))
         fate = BundleFate(is_copy=True)
         return describe(_write(reader, plans, trash, now, sessions_folder, fate).path)
 
@@ -222,12 +223,12 @@ def _write(
         SavedConversation(
             each.id,
             each.title or one_line(each.preview, PREVIEW) or None,
-            plan.sessions,
+            plan.session_ids,
             plan.messages,
         )
         for each, plan in zip(named, plans, strict=True)
     ]
-    files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
+    files = find_files(sessions_folder, [session for plan in plans for session in plan.session_ids])
     progress.begin("saving", sum(plan.messages for plan in plans))
     return write_bundle(reader, saved, files, trash, now, fate, progress)
 
@@ -252,7 +253,7 @@ def _delete_portion(
 ) -> None:
     """Delete some conversations in one transaction; `version` is that of the store before it was
     copied, `now` the time of the plans."""
-    sessions = [session for plan in plans for session in plan.sessions]
+    sessions = [session for plan in plans for session in plan.session_ids]
 
     def work(tx: Writer) -> None:
         # Pinned or written to since the plan, it may be in the bundle as it is now.
@@ -274,35 +275,19 @@ def _delete_portion(
         raise
 
 
-def _begin_counting(tx: Writer, layout: Layout) -> None:
-    """Count from now on what this connection deletes and inserts, by TEMP triggers.
-
-    A delete names the rows it takes, but what else goes with them is decided by the store: by
-    triggers and by foreign keys that cascade.
-    """
-    tx.execute(f"CREATE TEMP TABLE {_COUNTS} (name PRIMARY KEY, gone, new)")
-    for number, name in enumerate(layout.tables):
-        tx.execute(f"INSERT INTO {_COUNTS} VALUES (?, 0, 0)", [name])
-        for event, column in (("DELETE", "gone"), ("INSERT", "new")):
-            tx.execute(
-                f"CREATE TEMP TRIGGER hermes_browse_{column}_{number} AFTER {event} ON main.{sql_name(name)} "
-                f"BEGIN UPDATE {_COUNTS} SET {column} = {column} + 1 WHERE name = {literal(name)}; END"
-            )
-
-
 def _check_rows_unchanged(tx: Writer, layout: Layout) -> None:
     """Refuse if the rows of the chosen sessions are not those of the bundle, or they have another
     child."""
     different = [
-        f"SELECT 1 FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
+        "SELECT 1 FROM main.sessions WHERE parent_session_id IN (SELECT id FROM chosen) "
         f"AND id NOT IN (SELECT id FROM bundle.{CHILDREN}) "
         "AND id NOT IN (SELECT id FROM bundle.sessions) LIMIT 1"
     ]
-    for owned in layout.taken:
+    for table in layout.taken:
         # The delete of a parent in an earlier portion has cut its links.
-        same = equal(column for column in owned.table.columns if column != PARENT)
-        different.append(f"{owned.table.unlike(owned.where('b'), same)} LIMIT 1")
-        different.append(f"{owned.counted('m')} EXCEPT {owned.counted('b')}")
+        same = equal(column for column in table.columns if column != LINK.column)
+        different.append(f"{table.unlike(table.where('b'), same)} LIMIT 1")
+        different.append(f"{table.counted('m')} EXCEPT {table.counted('b')}")
     if any(map(tx.rows, different)):
         raise ChangedMeanwhileError
 
@@ -314,43 +299,31 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
         StoreRefusedError: Other rows would go than those of the bundle.
         QueryInterruptedError: It was stopped; the transaction must be rolled back.
     """
-    tx.execute(f"UPDATE {_COUNTS} SET gone = 0, new = 0")
-    expected: dict[object, int] = {}
+    tx.execute("UPDATE hermes_browse_changes SET expected = 0, gone = 0, new = 0")
     # Also links within the family: then the order of sessions is free, even in a cycle.
-    tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
+    tx.execute(
+        "UPDATE main.sessions SET parent_session_id = NULL "
+        "WHERE parent_session_id IN (SELECT id FROM chosen)"
+    )
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
     # substring index read (0.22); prompts when no session names them any more.
-    for owned in reversed(layout.owned):
+    for table in reversed(layout.owned):
         progress.check()
-        table, own, deleted = owned.table, owned.where("m"), 0
-        if owned.is_shared:
-            saved = f"SELECT b.hash FROM {table.bundle} WHERE {owned.where('b')}"
+        own, expected = table.where("m"), table.counted("b")
+        if table.is_shared:
+            saved = f"SELECT b.hash FROM {table.bundle} WHERE {table.where('b')}"
             tests = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
             used = f"SELECT 1 FROM main.sessions AS s WHERE {' OR '.join(tests)}"
             own = f"m.hash IN ({saved}) AND NOT EXISTS ({used})"
+            expected = f"SELECT count(*) FROM {table.main} WHERE {own}"
+        tx.execute(
+            f"UPDATE hermes_browse_changes SET expected = ({expected}) WHERE name = ?", [table.name]
+        )
         some = f"SELECT m._rowid_ FROM {table.main} WHERE {own} LIMIT {EVERY}"
         while count := tx.execute(f"DELETE FROM {table.main} WHERE _rowid_ IN ({some})"):
-            deleted += count
             if table.name == "messages":
                 progress.add(count)
-        kept = as_int(tx.rows(owned.counted("b"))[0][0])
-        expected[table.name] = deleted if owned.is_shared else kept
-    for table_name, gone, new in tx.rows(f"SELECT name, gone, new FROM temp.{_COUNTS}"):
-        if gone == expected.get(table_name, 0) and not new:
-            continue
-        raise StoreRefusedError(
-            _(
-                "The table {table} would lose {found:,} rows and get {new:,}, not lose {expected:,}: the trash "
-                "would not have all that is gone, so the delete was taken back.",
-                table=one_line(str(table_name), 100),
-                found=gone,
-                new=new,
-                expected=expected.get(table_name, 0),
-            ),
-            remedy=_(
-                "Something in this store changes rows by itself. Use Hermes' own commands for it."
-            ),
-        )
+    check_counted(tx.rows)
 
 
 def _check_gone(reader: Reader, name: str, sessions: Sequence[str]) -> None:

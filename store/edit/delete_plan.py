@@ -8,14 +8,16 @@ because of an inherited marker.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..cleanup.sizes import Sizes, added
 from ..connection.reader import Reader
 from ..errors import RefusedError, no_session
 from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog, read_catalog, why_protected
-from ..sessions.models import Conversation, Relation, Session
+from ..sessions.models import Conversation, Relation, Session, known_sum
+from ..sessions.relations import is_ended
 from ..sessions.session_rows import read_busy, resolve_session
 from ..text import one_line
 from ..wording import _
@@ -31,18 +33,101 @@ _LOCK_PATIENCE = 10.0
 (0.22)."""
 
 
+class Expected(NamedTuple):
+    """A conversation as a plan knows it: one that is different by now stays, as carrying out a plan
+    of thousands takes minutes, in which a chat can be resumed."""
+
+    id: str
+    sessions: tuple[str, ...]
+    """Its segments and subagents."""
+    are_open: frozenset[str]
+    """Those of them that have not ended."""
+    rows: int
+    """Their stored messages."""
+
+
 class DeletePlan(NamedTuple):
-    """The delete of one conversation."""
+    """The delete of one conversation, alone or in a clean-up."""
 
     conversation: Conversation
+    """In a clean-up its `size` includes what goes with it; None until all of that is measured."""
     dependent: tuple[Conversation, ...]
-    """Deleted with it: subagents, nested ones too, and stale siblings."""
-    sessions: tuple[str, ...]
+    """Deleted with it: subagents, nested ones too, and stale siblings; an archive leaves them
+    alone."""
+    session_ids: tuple[str, ...]
     """Ids of all segments of both."""
     reparented: tuple[Session, ...]
     """Sessions that stay and lose their parent."""
-    messages: int = 0
-    """Rows of `messages` that go, shown or not; filled in by `divide`."""
+    own: Sizes = Sizes()
+    """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of
+    messages."""
+    sizes: Sizes = Sizes()
+    """Likewise, with those of what goes with it."""
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether its bytes are known."""
+        return self.conversation.size is not None
+
+    @property
+    def standing(self) -> str:
+        """`ended`, or `stale-open` if no end is recorded: one in use is never planned."""
+        return "ended" if is_ended(self.conversation.segments) else "stale-open"
+
+    @property
+    def messages(self) -> int:
+        """Rows of `messages` that go, shown or not."""
+        return self.sizes.rows
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all these rows and their share of the search index."""
+        return self.sizes.total
+
+    @property
+    def subagents(self) -> tuple[Session, ...]:
+        """The sessions that go with it."""
+        return tuple(segment for other in self.dependent for segment in other.segments)
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """Its segments and subagents."""
+        return (*self.conversation.segments, *self.subagents)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Cost of its segments and subagents; None if none is known."""
+        return known_sum(session.cost_usd for session in self.sessions)
+
+    @property
+    def expected(self) -> Expected:
+        """What must still be so when it goes."""
+        are_open = frozenset(session.id for session in self.sessions if session.ended_at is None)
+        return Expected(self.conversation.id, self.session_ids, are_open, self.messages)
+
+    def alone(self) -> DeletePlan:
+        """Return it without what goes with it."""
+        size = self.own.total if self.is_measured else None
+        conversation = self.conversation._replace(size=size)
+        ids = tuple(conversation.session_ids)
+        return DeletePlan(conversation, (), ids, (), self.own, self.own)
+
+    def counted(self, counts: Mapping[str, int]) -> DeletePlan:
+        """Fill in the stored messages, given by session id."""
+        own, whole = (
+            Sizes(rows=sum(counts.get(id, 0) for id in ids))
+            for ids in (self.conversation.session_ids, self.session_ids)
+        )
+        return DeletePlan(*self[:4], own, whole)
+
+    def measured(self, sizes: Mapping[str, Sizes]) -> DeletePlan:
+        """Fill in sizes, given by session id; unchanged if one is missing."""
+        if not all(id in sizes for id in self.session_ids):
+            return self
+        own = added(sizes[id] for id in self.conversation.session_ids)
+        whole = added(sizes[id] for id in self.session_ids)
+        conversation = self.conversation._replace(size=whole.total)
+        return self._replace(conversation=conversation, own=own, sizes=whole)
 
 
 def _is_dependent(conversation: Conversation, deleted: Container[str | None]) -> bool:
@@ -96,7 +181,7 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
     return DeletePlan(
         conversation=going[0],
         dependent=tuple(going[1:]),
-        sessions=sessions,
+        session_ids=sessions,
         reparented=tuple(child for child in children_left if child.id not in deleted),
     )
 
@@ -113,35 +198,30 @@ def sessions_with(reader: Reader, texts: Iterable[str], now: float) -> tuple[str
     deleted with them."""
     session_ids = [resolve_session(reader, text) for text in texts]
     plans = plans_of(read_catalog(reader, now), session_ids)
-    return tuple(session for plan in plans for session in plan.sessions)
+    return tuple(id for plan in plans for id in plan.session_ids)
 
 
-def divide(reader: Reader, plans: Iterable[DeletePlan]) -> list[DeletePlan]:
+def divide(reader: Reader, plans: Sequence[DeletePlan]) -> Iterator[DeletePlan]:
     """Count the messages of plans; what would go with several of them goes with the first."""
-    taken: set[str] = set()
-    divided = []
+    left = {id for plan in plans for id in plan.session_ids}
+    counts = count_stored_rows(reader, list(left))
     for plan in plans:
-        own = tuple(session for session in plan.sessions if session not in taken)
-        taken.update(own)
-        divided.append(plan._replace(sessions=own))
-    counts = count_stored_rows(reader, list(taken))
-    return [
-        plan._replace(messages=sum(counts.get(session, 0) for session in plan.sessions))
-        for plan in divided
-    ]
+        own = tuple(filter(left.__contains__, plan.session_ids))
+        left.difference_update(own)
+        yield plan._replace(session_ids=own).counted(counts)
 
 
 def sort_deletes(
-    reader: Reader, catalog: Catalog, session_ids: Iterable[str], now: float
+    reader: Reader, catalog: Catalog, plans: Sequence[DeletePlan], now: float
 ) -> tuple[list[DeletePlan], dict[str, str]]:
-    """Plan a delete of the conversations that some sessions belong to; return the plans, and for
-    each protected conversation, by its id, why it stays.
+    """Return the plans that can be carried out, counted, and for each protected conversation, by its
+    id, why it stays.
 
-    The catalog has just been read; `now` is in Unix seconds. Errors as of `affected_by_delete`.
+    The catalog has just been read; `now` is in Unix seconds.
     """
-    plans = plans_of(catalog, session_ids)
     kept = refusals(reader, catalog, plans, now)
-    return divide(reader, [plan for plan in plans if plan.conversation.id not in kept]), kept
+    going = [plan for plan in plans if plan.conversation.id not in kept]
+    return list(divide(reader, going)), kept
 
 
 def refusals(
@@ -169,12 +249,13 @@ def refusals(
 
 
 def plan_delete(reader: Reader, session_ids: Sequence[str], now: float) -> list[DeletePlan]:
-    """Plan a delete of all the conversations or none; as `sort_deletes`.
+    """Plan a delete of all the conversations of sessions or none; errors as of `affected_by_delete`.
 
     Raises:
         RefusedError: One of the conversations is protected.
     """
-    plans, kept = sort_deletes(reader, read_catalog(reader, now), session_ids, now)
+    catalog = read_catalog(reader, now)
+    plans, kept = sort_deletes(reader, catalog, plans_of(catalog, session_ids), now)
     if kept:
         raise RefusedError(next(iter(kept.values())), is_unchanged=True)
     return plans

@@ -129,7 +129,7 @@ def undo(store: Store, change: Change) -> Change:
             yield set_columns(tx, session, before)
 
     if not change.rows:
-        return Change("", ())
+        return change
     rows = change_rows(store, work)
     return Change(_undone(change), rows)
 
@@ -161,14 +161,13 @@ def _lineage(tx: Writer, session_id: str) -> list[str]:
     )
 
 
-def _name_conversations(tx: Writer, session_ids: Collection[str]) -> str:
+def _name_conversations(tx: Writer, session_ids: Sequence[str]) -> str:
     """Return the title of a single conversation, or the number of them."""
-    ids = list(dict.fromkeys(session_ids))
-    if len(ids) != 1:
-        return ngettext("1 conversation", "{count:,} conversations", len(ids), count=len(ids))
-    row = _read(tx, ids[0], ["title"])
-    title = as_text(row["title"]) if row else None
-    return f"“{one_line(title, _SHOWN)}”" if title else ids[0]
+    count = len(session_ids)
+    if count != 1:
+        return ngettext("1 conversation", "{count:,} conversations", count, count=count)
+    titles = first_texts(tx.rows("SELECT title FROM sessions WHERE id = ?", session_ids))
+    return f"“{one_line(titles[0], _SHOWN)}”" if any(titles) else session_ids[0]
 
 
 def _set_flag(
@@ -192,7 +191,7 @@ def _set_flag(
                 ),
                 remedy=_("A newer Hermes adds it when it is started."),
             )
-        name = _name_conversations(tx, session_ids)
+        name = _name_conversations(tx, list(dict.fromkeys(session_ids)))
         after: dict[str, object] = {column: value}
         if column == "archived" and "auto_archived" in columns:
             # Otherwise a resume undoes it as an archive of Hermes' own (0.22).

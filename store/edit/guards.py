@@ -18,9 +18,10 @@ from pathlib import Path
 
 from ..connection.connect import Store
 from ..connection.reader import Reader, Row
-from ..connection.schema import NEWEST_KNOWN, Schema
+from ..connection.schema import NEWEST_KNOWN, Schema, sql_name
 from ..errors import StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError
 from ..text import one_line, text_of
+from ..trash.tables import literal
 from ..wording import _
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -226,5 +227,46 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
             ),
             remedy=_(
                 "Remove the trigger if you know what made it, or use Hermes' own commands for this store."
+            ),
+        )
+
+
+def begin_counting(rows: Callable[..., list[Row]], names: Iterable[str]) -> None:
+    """Count from now on what a connection deletes from some tables and inserts, by TEMP triggers.
+
+    A delete names the rows it takes, but what else goes with them is decided by the store: by
+    triggers and by foreign keys that cascade.
+    """
+    rows("CREATE TEMP TABLE hermes_browse_changes (name PRIMARY KEY, expected, gone, new)")
+    for number, name in enumerate(names):
+        rows("INSERT INTO hermes_browse_changes (name) VALUES (?)", [name])
+        for event, column in (("DELETE", "gone"), ("INSERT", "new")):
+            rows(
+                f"CREATE TEMP TRIGGER hermes_browse_{column}_{number} "
+                f"AFTER {event} ON main.{sql_name(name)} BEGIN UPDATE hermes_browse_changes "
+                f"SET {column} = {column} + 1 WHERE name = {literal(name)}; END"
+            )
+
+
+def check_counted(rows: Callable[[str], list[Row]]) -> None:
+    """Refuse a delete that has taken more or less from a table than is expected.
+
+    Raises:
+        StoreRefusedError: The sentence names the table.
+    """
+    for name, expected, gone, new in rows(
+        "SELECT * FROM temp.hermes_browse_changes WHERE gone <> expected OR new"
+    ):
+        raise StoreRefusedError(
+            _(
+                "The table {table} would lose {found:,} rows and get {new:,}, not lose {expected:,}: the trash "
+                "would not have all that is gone, so the delete was taken back.",
+                table=one_line(text_of(name), _LONGEST_NAME),
+                found=gone,
+                new=new,
+                expected=expected,
+            ),
+            remedy=_(
+                "Something in this store changes rows by itself. Use Hermes' own commands for it."
             ),
         )

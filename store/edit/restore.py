@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -27,10 +27,10 @@ from ..trash.bundle import BundleFacts, choose, read_links, reading, verify
 from ..trash.copying import check_room
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_fate
-from ..trash.tables import CHILDREN, PARENT
+from ..trash.tables import CHILDREN
 from ..wording import _, ngettext
 from .guards import DELETE_AND_RESTORE, check_search_triggers
-from .restore_rows import WANTED, RestoredRows
+from .restore_rows import RestoredRows
 from .transaction import Writer, unverified, writing
 
 _CHECKED = 256 * 1024 * 1024
@@ -111,7 +111,7 @@ def restore(
     """
     path = find(trash, name)
     facts = verify(path, progress)
-    listed = {s for each in read_fate(path).listed(facts) for s in each.sessions}
+    listed = set(read_fate(path).listed(facts).sessions)
     requested = listed if only is None else listed.intersection(only)
     if not requested:
         raise RefusedError(
@@ -123,8 +123,7 @@ def restore(
         find(trash, name)  # another program may have dropped it while it was read
         size = path.stat().st_size * len(requested) // len(facts.sessions)
         check_room(Path(store.real_path).parent, size * _LOG_SHARE)
-        rows = RestoredRows(writer, path, progress)
-        rows.compare(writer, requested)
+        rows = RestoredRows(writer, path, requested, progress)
         restored = requested - rows.refused.keys()
         refused = [
             _("Session {session} was not restored: {reason}.", session=session, reason=why)
@@ -133,14 +132,10 @@ def restore(
         if not restored:
             raise RefusedError(refused[0])
         choose(writer.rows, sorted(restored), "wanted")
-        links = [
-            pair
-            for pair in read_links(trash, facts.origin)
-            if not restored.isdisjoint(map(str, pair))
-        ]
-        _insert_in_portions(writer, facts, rows, links)
+        _collect_links(writer, restored, read_links(trash, facts.origin))
+        _insert_in_portions(writer, facts, rows)
         try:
-            notes += [*refused, *rows.notes, *unlinked(writer)]
+            notes += [*refused, *rows.notes, *_unlinked(writer)]
             with reading(path) as bundle:
                 files, file_notes = put_back(bundle, sessions_folder, restored)
                 tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
@@ -161,12 +156,7 @@ def restore(
     )
 
 
-def _insert_in_portions(
-    writer: Writer,
-    facts: BundleFacts,
-    rows: RestoredRows,
-    links: Iterable[Row],
-) -> None:
+def _insert_in_portions(writer: Writer, facts: BundleFacts, rows: RestoredRows) -> None:
     """Insert what is missing of the wanted sessions, in portions, and link all of them."""
     missing = rows.messages.keys() - rows.present - rows.refused.keys()
     groups = [missing.intersection(each.sessions) for each in facts.conversations]
@@ -176,21 +166,18 @@ def _insert_in_portions(
     def count(sessions: set[str]) -> int:
         return sum(rows.messages[session] for session in sessions)
 
-    portions = Portions(rows.progress, count)
-    rows.progress.begin("restoring", count(missing))
-
     def insert_portion(some: list[set[str]]) -> None:
         sessions = sorted(set().union(*some))
 
         def work(tx: Writer) -> None:
             choose(tx.rows, sessions)
             rows.insert_chosen(tx)
-            if len(portions.done) + len(some) == len(groups):
-                link(tx, links)
+            tx.execute(_LINK)
 
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
-    portions.run(groups, insert_portion, writer.version)
+    rows.progress.begin("restoring", count(missing))
+    Portions(rows.progress, count).run(groups, insert_portion, writer.version)
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:
@@ -252,35 +239,36 @@ def _compare_index(tx: Writer, store: Store) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def link(tx: Writer, recorded: Iterable[Row]) -> None:
-    """Set empty parents of the wanted sessions, and of their children.
+_LINK = (
+    "UPDATE main.sessions SET parent_session_id = "
+    "(SELECT parent FROM temp.links WHERE child = sessions.id) "
+    "WHERE parent_session_id IS NULL AND id IN (SELECT child FROM temp.links "
+    "WHERE parent IN (SELECT id FROM main.sessions))"
+)
+"""Sets empty parents of the wanted sessions, and of their children, as far as both are there."""
 
-    `recorded` has pairs of child and parent, one of which is wanted at least, as in `links.db`.
+
+def _collect_links(tx: Writer, wanted: Set[str], recorded: Iterable[Row]) -> None:
+    """Fill a TEMP table with the parents of the wanted sessions, and of their children.
+
+    `recorded` has pairs of child and parent, as in `links.db`.
     """
     tx.execute("CREATE TEMP TABLE links (child PRIMARY KEY, parent, is_own)")
     tx.execute(
-        f"INSERT INTO temp.links SELECT id, {PARENT}, 1 FROM bundle.sessions "
-        f"WHERE id IN ({WANTED}) AND {PARENT} IS NOT NULL"
-    )
-    tx.execute(
-        "INSERT OR IGNORE INTO temp.links "
-        f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({WANTED})"
+        "INSERT OR IGNORE INTO temp.links SELECT id, parent_session_id, 1 FROM bundle.sessions "
+        f"WHERE id IN (SELECT id FROM temp.wanted) AND parent_session_id IS NOT NULL UNION ALL "
+        f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN (SELECT id FROM temp.wanted)"
     )
     for pair in recorded:
-        tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
-    tx.execute(
-        f"UPDATE main.sessions SET {PARENT} = "
-        "(SELECT parent FROM temp.links WHERE child = sessions.id) "
-        f"WHERE {PARENT} IS NULL AND id IN (SELECT child FROM temp.links "
-        "WHERE parent IN (SELECT id FROM main.sessions))"
-    )
+        if not wanted.isdisjoint(map(str, pair)):
+            tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
 
 
-def unlinked(tx: Writer) -> Iterator[str]:
+def _unlinked(tx: Writer) -> Iterator[str]:
     """Yield a sentence for each link of the wanted sessions in the bundle that could not be set."""
     for child, parent in tx.rows(
         "SELECT l.child, l.parent FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
-        f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
+        "WHERE l.is_own AND m.parent_session_id IS NOT l.parent ORDER BY l._rowid_"
     ):
         yield _(
             "{child} was a child of {parent}; one of them is gone, or it has another parent.",

@@ -19,10 +19,7 @@ from ..progress import EVERY, Progress
 from ..text import text_of
 from ..trash.bundle import BundleDamagedError, attach, choose
 from ..trash.tables import (
-    CHOSEN,
     LINK,
-    PARENT,
-    OwnedRows,
     Table,
     differs,
     equal,
@@ -39,13 +36,14 @@ _FILLED = ("message_uid", "display_order")
 """Columns of messages that Hermes' triggers fill on insert if they are NULL (0.22)."""
 _STRICT = ("sessions", "messages")
 """Tables whose rows are inserted all or none."""
-WANTED = "SELECT id FROM temp.wanted"
 
 
 class RestoredRows:
     """The rows of a bundle that a store has a place for, and what became of them."""
 
-    def __init__(self, tx: Writer, path: Path, progress: Progress) -> None:
+    def __init__(
+        self, tx: Writer, path: Path, sessions: Collection[str], progress: Progress
+    ) -> None:
         attach(tx.rows, path)
         self._path, self.progress = path, progress
         self.refused: dict[str, str] = {}
@@ -65,20 +63,23 @@ class RestoredRows:
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
         """A sentence for each difference from the bundle."""
-        check_triggers(tx.rows, {owned.table.name for owned in self._layout.owned})
+        check_triggers(tx.rows, [table.name for table in self._layout.owned])
+        self._compare(tx, sessions)
 
     def _same(self, table: Table) -> str:
         """Return SQL for whether rows `m` and `b` agree, apart from links, and from titles that
         another session has by now."""
         if table.name != "sessions":
             return equal(table.columns)
-        same = equal(column for column in table.columns if column not in ("title", PARENT))
+        same = equal(
+            column for column in table.columns if column not in ("title", "parent_session_id")
+        )
         taken = "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title AND o.id IS NOT b.id"
         return f"{same} AND (NOT {differs('title')} OR EXISTS ({taken}))"
 
     # Comparing
 
-    def compare(self, tx: Writer, sessions: Collection[str]) -> None:
+    def _compare(self, tx: Writer, sessions: Collection[str]) -> None:
         """Find out which sessions of the bundle are in the store already, and which cannot be
         restored; count their messages. `temp.wanted` then holds all of them.
 
@@ -90,19 +91,19 @@ class RestoredRows:
         both = (
             f"{messages.bundle} JOIN {messages.main} ON {messages.join} WHERE b.session_id = owner"
         )
-        for id, is_present, is_same, stored, expected, alike, taken in tx.rows(
-            "SELECT owner, is_present, is_same, "
-            f"(SELECT count(*) FROM {messages.main} WHERE m.session_id = owner), "
-            f"(SELECT count(*) FROM {messages.bundle} WHERE b.session_id = owner), "
-            f"(SELECT count(*) FROM {both} AND {self._same(messages)}), "
+        for id, expected, is_present, is_alike, taken in tx.rows(
+            "SELECT owner, expected, is_present, is_same "
+            f"AND (SELECT count(*) FROM {messages.main} WHERE m.session_id = owner) = expected "
+            f"AND (SELECT count(*) FROM {both} AND {self._same(messages)}) = expected, "
             f"(SELECT min(b.id) FROM {both}) "
-            f"FROM (SELECT b.id AS owner, m.id IS NOT NULL AS is_present, {self._same(owner)} AS is_same "
-            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN ({WANTED})) "
+            f"FROM (SELECT b.id AS owner, m.id IS NOT NULL AS is_present, {self._same(owner)} AS is_same, "
+            "(SELECT count(*) FROM bundle.messages AS x WHERE x.session_id = b.id) AS expected "
+            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN (SELECT id FROM temp.wanted)) "
             "ORDER BY owner"
         ):
             session = str(id)
             self.messages[session] = as_int(expected)
-            if is_present and is_same and stored == alike == expected:
+            if is_present and is_alike:
                 self.present.add(session)
             elif is_present:
                 self.refused[session] = _("it is in the store, and differs from the deletion")
@@ -120,16 +121,15 @@ class RestoredRows:
         """
         attach(reader.rows, self._path)
         chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
-        for owned in self._layout.taken:
-            name = owned.table.name
-            unlike = f"{chosen} {owned.table.unlike(owned.where('b'), self._same(owned.table))}"
+        for table in self._layout.taken:
+            unlike = f"{chosen} {table.unlike(table.where('b'), self._same(table))}"
             for row in reader.rows_in(unlike, sessions):
                 key = ", ".join(map(text_of, row))
-                if name in _STRICT:
+                if table.name in _STRICT:
                     raise WriteUnverifiedError(
                         _(
                             "A row of {table} ({key}) differs from the deletion after it was written.",
-                            table=name,
+                            table=table.name,
                             key=key,
                         ),
                         remedy=_("The deletion stays in the trash."),
@@ -137,7 +137,7 @@ class RestoredRows:
                 self.notes.append(
                     _(
                         "A row of {table} ({key}) exists already, or cannot be stored here, and was left alone.",
-                        table=name,
+                        table=table.name,
                         key=key,
                     )
                 )
@@ -154,16 +154,17 @@ class RestoredRows:
             RefusedError: A row cannot be stored without a loss.
             QueryInterruptedError: It was stopped.
         """
-        for owned in self._layout.owned:
-            for rows in _slices(tx, owned):
+        for table in self._layout.owned:
+            for rows in _slices(tx, table):
                 self.progress.check()
-                count = _insert_rows(tx, owned.table, rows)
-                if owned.table.name == "messages":
-                    _empty_filled(tx, owned.table, rows)
+                count = _insert_rows(tx, table, rows)
+                if table.name == "messages":
+                    _empty_filled(tx, table, rows)
                     self.progress.add(count)
         missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({LINK.was_dangling})"
         tx.execute(
-            f"UPDATE main.sessions AS m SET {PARENT} = NULL WHERE id IN ({CHOSEN}) "
+            "UPDATE main.sessions AS m SET parent_session_id = NULL "
+            "WHERE id IN (SELECT id FROM chosen) "
             f"AND {LINK.dangling('m')} AND id NOT IN ({missing})"
         )
         self._check_references(tx)
@@ -171,10 +172,10 @@ class RestoredRows:
 
     def _check_references(self, tx: Writer) -> None:
         """Refuse what leads nowhere now and did not before: foreign keys are off."""
-        for owned in self._layout.owned:
-            for key in self._layout.references_of(owned.table.name):
+        for table in self._layout.owned:
+            for key in self._layout.references_of(table.name):
                 if key != LINK and tx.rows(
-                    f"SELECT 1 FROM {owned.table.bundle} WHERE {owned.where('b')} "
+                    f"SELECT 1 FROM {table.bundle} WHERE {table.where('b')} "
                     f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
                 ):
                     raise RefusedError(
@@ -203,13 +204,13 @@ def _differences(
             )
 
 
-def _slices(tx: Writer, owned: OwnedRows) -> Iterator[str]:
+def _slices(tx: Writer, table: Table) -> Iterator[str]:
     """Yield conditions on rows `b` that each select some of these rows: of messages at most `EVERY`,
     of other tables all."""
-    if owned.table.name != "messages":
-        yield owned.where("b")
+    if table.name != "messages":
+        yield table.where("b")
         return
-    ids = f"SELECT b._rowid_ FROM {owned.table.bundle} WHERE {owned.where('b')} ORDER BY 1"
+    ids = f"SELECT b._rowid_ FROM {table.bundle} WHERE {table.where('b')} ORDER BY 1"
     for some in chunks(tx.rows(ids), EVERY):
         yield f"b._rowid_ IN ({', '.join(str(id) for (id,) in some)})"
 
@@ -251,12 +252,14 @@ def _set_titles(tx: Writer) -> Iterator[str]:
 
     A unique index, which nearly all stores have, ignores them in the first statement."""
     title = "SELECT b.title FROM bundle.sessions AS b WHERE b.id = sessions.id"
-    tx.execute(f"UPDATE OR IGNORE main.sessions SET title = ({title}) WHERE id IN ({CHOSEN})")
+    tx.execute(
+        f"UPDATE OR IGNORE main.sessions SET title = ({title}) WHERE id IN (SELECT id FROM chosen)"
+    )
     for session, stored in tx.rows(
         "SELECT b.id, b.title FROM bundle.sessions AS b JOIN main.sessions AS m ON m.id = b.id "
-        f"WHERE b.id IN ({CHOSEN}) AND (m.title IS NOT b.title OR EXISTS ("
+        "WHERE b.id IN (SELECT id FROM chosen) AND (m.title IS NOT b.title OR EXISTS ("
         "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title AND o.id IS NOT b.id "
-        f"AND (o._rowid_ < m._rowid_ OR o.id NOT IN ({CHOSEN}))))"
+        "AND (o._rowid_ < m._rowid_ OR o.id NOT IN (SELECT id FROM chosen))))"
     ):
         wanted = text_of(stored)
         numbered = _next_title(tx, wanted)

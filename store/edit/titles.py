@@ -54,16 +54,6 @@ class Checked(NamedTuple):
     """A sentence why it is not allowed; empty if it is."""
 
 
-class Renamed(NamedTuple):
-    """A rename that was done."""
-
-    change: Change
-    title: str | None
-    """As stored; None if cleared."""
-    differs: bool
-    """Whether the stored title differs from the typed text."""
-
-
 def check_title(typed: str) -> Checked:
     """Clean a text as Hermes would (`sanitize_title`, 0.19), without access to a store.
 
@@ -110,7 +100,7 @@ def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | No
     return set_columns(tx, session_id, after)
 
 
-def rename(store: Store, session_id: str, typed: str) -> Renamed:
+def rename(store: Store, session_id: str, typed: str) -> Change:
     """Set the title of a session, usually the tip of a conversation; a blank text clears it.
 
     Raises:
@@ -119,7 +109,7 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
         RefusedError: Another session has the title; nothing was changed.
         StoreBusyError: Others did not release the store in time.
     """
-    title, _length, differs, problem = check_title(typed)
+    title, _length, _differs, problem = check_title(typed)
     if problem:
         raise TitleError(problem, is_unchanged=True)
 
@@ -143,4 +133,4 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
     sentence = (
         _("title cleared") if title is None else _("renamed to “{title}”", title=one_line(title))
     )
-    return Renamed(Change(sentence if rows else "", rows), title, differs)
+    return Change(sentence if rows else "", rows)

@@ -14,7 +14,7 @@ from ..connection.reader import Reader
 from ..connection.schema import NEWEST_KNOWN, FtsIndex
 from ..connection.stored_values import as_int
 from ..errors import Advice, StoreDamagedError
-from ..notes.notes_file import NotesError, notes_of
+from ..notes.notes_file import NotesError, notes_rows
 from ..search.coverage import STALE, Damage, damage_of, remedy
 from ..text import as_text, text_of
 from ..wording import _
@@ -62,12 +62,11 @@ def _warning(code: str, text: str, remedy: str) -> StoreProblem:
 
 def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
     """Yield what every user of this file should know."""
-    schema, notes = reader.schema, notes_of(reader)
-    if notes is not None:
-        try:
-            notes.rows(f"SELECT 1 FROM tags WHERE {OWN} LIMIT 1")
-        except NotesError as error:
-            yield _warning("notes", error.sentence, error.remedy)
+    schema = reader.schema
+    try:
+        notes_rows(reader, f"SELECT 1 FROM tags WHERE {OWN} LIMIT 1")
+    except NotesError as error:
+        yield _warning("notes", error.sentence, error.remedy)
     if schema.is_newer:
         yield _warning(
             "store",

@@ -20,12 +20,12 @@ import msgspec
 from .. import errors
 from ..call import CALLS
 from ..cleanup.bulk import CleanedUp, Step
-from ..cleanup.plan import Expected
 from ..cleanup.selection import Selection, parse_line
 from ..cleanup.sizes import FileSpace, Sizes, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.stored_values import write_json
 from ..edit.delete import Deleted
+from ..edit.delete_plan import Expected
 from ..edit.flags import Change
 from ..edit.restore import Restored
 from ..errors import BrowseError

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ..cleanup.bulk import CleanedUp
-from ..cleanup.plan import Expected
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
 from ..edit.delete import Deleted
+from ..edit.delete_plan import Expected
 from ..edit.flags import Change
-from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..hermes.resume_command import Caution, ResumePlan
@@ -191,8 +190,6 @@ def doubtful(host: Host) -> WriteInDoubtError:
 
 def _named(host: str, answer: Any) -> Any:
     """Return an answer whose sentence says where that was done."""
-    if isinstance(answer, Renamed):
-        return answer._replace(change=_named(host, answer.change))
     if not isinstance(answer, Change) or not answer.rows:
         return answer
     return answer._replace(sentence=_("{done} on {name}", done=answer.sentence, name=host))

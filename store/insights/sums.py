@@ -198,10 +198,9 @@ def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
     is_whole = period == "all" and by in WITH_BYTES
     facts = read_facts(reader, catalog, of_tools=by == "tool", sizes=is_whole)
     report = make_report(facts, by, period, now, is_whole=is_whole)
-    if is_whole and by in ("model", "tool"):
-        every = read_facts(reader, catalog, sizes=True) if by == "tool" else facts
-        total = make_report(every, "source", period, now, is_whole=True).total
-        report = report._replace(total=total)
+    if is_whole and by == "tool":
+        every = read_facts(reader, catalog, sizes=True)
+        report = report._replace(total=make_report(every, "", period, now, is_whole=True).total)
     if by in (*UNITS, "hour"):
         return report
 

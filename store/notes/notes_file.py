@@ -20,7 +20,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -51,58 +50,44 @@ class NotesError(BrowseError):
     exit_code = 5
 
 
-class Notes:
-    """The rows of one store in the file.
+def notes_rows(reader: Reader, sql: str) -> list[Row]:
+    """Return the rows of a SELECT from the file, of the store behind a reader; none if it keeps no
+    notes, or there is no file yet.
 
-    `?1` and `?2` of a statement are the identity of the store, as in `connect.OWN`; values follow.
-    """
-
-    def __init__(self, path: Path, origin: Sequence[str | None]) -> None:
-        self._path, self._origin = path, origin
-
-    def rows(self, sql: str, *values: object) -> list[Row]:
-        """Return the rows of a SELECT; none if there is no file yet.
-
-        Raises:
-            NotesError: The file cannot be read.
-        """
-        with refused_as(NotesError, self._path):
-            is_there = self._path.exists()
-        if not is_there:
-            return []
-        with own_file(self._path, _TABLES, NotesError) as connection:
-            return connection.execute(sql, [*self._origin, *values]).fetchall()
-
-    @contextlib.contextmanager
-    def changing(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
-        """Yield what runs statements, in one transaction; the file is created if it is missing.
-
-        Raises:
-            NotesError: It cannot be written.
-        """
-        with own_file(self._path, _TABLES, NotesError) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            yield lambda sql, *values: connection.execute(sql, [*self._origin, *values])
-            connection.execute("COMMIT")
-
-
-def notes_of(reader: Reader) -> Notes | None:
-    """Return the notes on the store behind a reader; None for a store that has none."""
-    return Notes(reader.notes, origin_of(reader).values()) if reader.notes is not None else None
-
-
-def need_notes(reader: Reader) -> Notes:
-    """Return them, to be changed.
+    `?1` and `?2` of the statement are the identity of the store, as in `connect.OWN`.
 
     Raises:
-        RefusedError: The store has none.
+        NotesError: The file cannot be read.
     """
-    notes = notes_of(reader)
-    if notes is None:
+    path = reader.notes
+    if path is None:
+        return []
+    with refused_as(NotesError, path):
+        is_there = path.exists()
+    if not is_there:
+        return []
+    with own_file(path, _TABLES, NotesError) as connection:
+        return connection.execute(sql, origin_of(reader).values()).fetchall()
+
+
+@contextlib.contextmanager
+def changing_notes(reader: Reader) -> Iterator[Callable[..., sqlite3.Cursor]]:
+    """Yield what runs statements on the file as `notes_rows` does, with values after the identity of
+    the store, in one transaction; the file is created if it is missing.
+
+    Raises:
+        RefusedError: The store keeps no notes.
+        NotesError: The file cannot be written.
+    """
+    if reader.notes is None:
         raise RefusedError(
             _("Tags and read marks are kept for stores of Hermes alone."), is_unchanged=True
         )
-    return notes
+    origin = origin_of(reader).values()
+    with own_file(reader.notes, _TABLES, NotesError) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield lambda sql, *values: connection.execute(sql, [*origin, *values])
+        connection.execute("COMMIT")
 
 
 def read_tags(reader: Reader) -> Mapping[str, tuple[str, ...]]:
@@ -111,14 +96,11 @@ def read_tags(reader: Reader) -> Mapping[str, tuple[str, ...]]:
     Raises:
         NotesError: The file cannot be read.
     """
-    notes = notes_of(reader)
     if IN_BUNDLE in reader.schema.tables:
         rows = reader.rows(f"SELECT session, tag FROM {IN_BUNDLE} ORDER BY session, tag")
-    elif notes is not None:
-        mine = f"SELECT DISTINCT session, tag FROM tags WHERE {OWN} ORDER BY session, tag"
-        rows = notes.rows(mine)
     else:
-        return {}
+        mine = f"SELECT DISTINCT session, tag FROM tags WHERE {OWN} ORDER BY session, tag"
+        rows = notes_rows(reader, mine)
     by_session = groupby(rows, key=itemgetter(0))
     return {text_of(id): tuple(text_of(tag) for _id, tag in pairs) for id, pairs in by_session}
 
@@ -185,13 +167,14 @@ def read_marks(reader: Reader, now: float) -> ReadMarks:
     Raises:
         NotesError: The file cannot be used.
     """
-    notes, none = notes_of(reader), no_marks(reader, now)
-    if notes is None:
+    none = no_marks(reader, now)
+    if reader.notes is None:
         return none._replace(have_begun=True)
-    floors = notes.rows(_FLOOR)
+    floors = notes_rows(reader, _FLOOR)
     if not floors or as_int(floors[0][0]) > none.floor:  # another file, whose ids start over
         return none
-    rows = notes.rows(f"SELECT session, max(message) FROM marks WHERE {OWN} GROUP BY session")
+    newest = f"SELECT session, max(message) FROM marks WHERE {OWN} GROUP BY session"
+    rows = notes_rows(reader, newest)
     floor, at = floors[0]
     marks = {text_of(session): as_int(message) for session, message in rows}
     return ReadMarks(as_int(floor), as_time(at) or now, marks)
@@ -206,7 +189,7 @@ def begin_marks(store: Store, now: float) -> None:
 
 
 def _set_floor(reader: Reader, floor: int, at: float) -> None:
-    with need_notes(reader).changing() as run:
+    with changing_notes(reader) as run:
         run(f"DELETE FROM floors WHERE {OWN}")
         run("INSERT INTO floors VALUES (?1, ?2, ?3, ?4)", floor, at)
 
@@ -224,7 +207,7 @@ def mark_read(store: Store, session_ids: Sequence[str], message_id: int | None) 
     """
     mine = f"FROM marks WHERE {OWN} AND session = ?3"
     insert = f"INSERT INTO marks SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 {mine})"
-    with store.reader() as reader, need_notes(reader).changing() as run:
+    with store.reader() as reader, changing_notes(reader) as run:
         read_to = message_id if message_id is not None else _newest(reader)
         for session in session_ids:
             run(f"DELETE {mine} AND message <= ?4", session, read_to)

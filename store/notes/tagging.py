@@ -15,7 +15,7 @@ from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation
 from ..text import printable, text_of
 from ..wording import _, ngettext
-from .notes_file import NotesError, need_notes, read_tags
+from .notes_file import NotesError, changing_notes, read_tags
 
 _LONGEST = 40
 """Code points of a tag."""
@@ -163,7 +163,7 @@ def _write(reader: Reader, added: Iterable[Pair], removed: Iterable[Pair]) -> Ta
     """Set and remove pairs in one transaction; return those that this changed."""
     mine = f"FROM tags WHERE {OWN} AND session = ?3 AND tag = ?4"
     insert = f"INSERT INTO tags SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 {mine})"
-    with need_notes(reader).changing() as run:
+    with changing_notes(reader) as run:
         gone = [pair for pair in removed if run(f"DELETE {mine}", *pair).rowcount]
         new = [pair for pair in added if run(insert, *pair).rowcount]
     return TagChange("", tuple(new), tuple(gone))

@@ -10,6 +10,27 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 
+class SinceItem(NamedTuple):
+    """One thing that happened."""
+
+    lane: str
+    """`waiting`, `wrong`, `new` or `running`."""
+    session_id: str | None
+    """The tip of its conversation, once it is named; None for a cron job without a session."""
+    why: str
+    message_id: int | None = None
+    at: float | None = None
+    """Unix seconds."""
+    certain: bool = True
+    """False if it is inferred from what was said or done."""
+    title: str = ""
+    source: str = ""
+    job: str = ""
+    """The id of a cron job without a session."""
+    place: str = ""
+    """The profile or host, among several."""
+
+
 class Unread(NamedTuple):
     """The new messages of a conversation."""
 

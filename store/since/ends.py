@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_mapping, as_time, first_texts
@@ -20,9 +19,10 @@ from ..files import read_objects
 from ..messages.chat_message import ChatMessage, State, ToolCall
 from ..messages.decode import COLUMNS, to_message
 from ..sessions.models import Conversation
-from ..sessions.relations import is_ended, is_stale
+from ..sessions.relations import is_stale
 from ..text import as_text, one_line, text_of
 from ..wording import _, ngettext
+from . import SinceItem
 
 _QUESTION = re.compile(r"[?？]['\"”’»)*_`\s]*\Z")
 _PROMISE = re.compile(
@@ -82,17 +82,16 @@ _LastRows = Mapping[str, tuple[ChatMessage, bool]]
 """The newest row of each session, and whether the row before it is the result of a tool."""
 
 
-def _read_last_rows(reader: Reader, session_ids: Sequence[str], condition: str = "") -> _LastRows:
-    """Read the newest rows of sessions, with the ends of their texts."""
-    newest = (
-        "SELECT max(n.id) FROM message_rows n "
-        f"WHERE n.session_id = s.id AND NOT n.hidden {condition}"
-    )
+def _read_last_rows(reader: Reader, session_ids: Sequence[str]) -> _LastRows:
+    """Read the newest rows of sessions, with the ends of their texts; a row that was taken back
+    counts only where there is no other."""
+    any_row = "SELECT max(n.id) FROM message_rows n WHERE n.session_id = s.id AND NOT n.hidden"
+    newest = f"COALESCE(({any_row} AND n.state = 'live'), ({any_row}))"
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"
     statement = (
         f"SELECT (SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})), "
         f"{_columns(f'substr(m.content, -{_END})')} "
-        f"FROM sessions s CROSS JOIN message_rows m ON m.id = ({newest}) WHERE s.id IN ({{keys}})"
+        f"FROM sessions s CROSS JOIN message_rows m ON m.id = {newest} WHERE s.id IN ({{keys}})"
     )
     found = reader.rows_in(statement, session_ids)
     rows = [(to_message(tuple(columns)), bool(follows)) for follows, *columns in found]
@@ -109,64 +108,52 @@ def _results(turn: Turn) -> list[ChatMessage]:
     return [row for row in turn if row.role == "tool"]
 
 
-class SinceFact(NamedTuple):
-    """Something about a conversation, such as that it waits, or went wrong."""
-
-    session_id: str
-    message_id: int | None
-    at: float | None
-    why: str
-    certain: bool = True
-    """False if it is inferred from what was said or done."""
-
-
 def find_waiting(
     reader: Reader, conversations: Iterable[Conversation], now: float
-) -> Iterator[SinceFact]:
+) -> Iterator[SinceItem]:
     """Yield what waits in conversations, at most one thing of each.
 
     Args:
         reader: An open reader.
-        conversations: With all their sessions.
+        conversations: With all their sessions; none of them has ended.
         now: Unix seconds.
     """
-    chosen = {each.id: each for each in conversations if not is_ended(each.segments)}
+    chosen = {each.id: each for each in conversations}
     stored = {each.session_id: each for each in _stored(reader)}
-    rows = dict(_read_last_rows(reader, list(chosen)))
-    # A row that was taken back counts only where there is no other.
-    not_live = [id for id, (row, _follows) in rows.items() if row.state is not State.LIVE]
-    rows.update(_read_last_rows(reader, not_live, "AND n.state = 'live'"))
+    rows = _read_last_rows(reader, list(chosen))
     armed = _armed(reader) if rows else frozenset()
     for session_id, conversation in chosen.items():
-        item = next((stored[part.id] for part in conversation.segments if part.id in stored), None)
+        item = next(filter(None, map(stored.get, conversation.session_ids)), None)
         row, follows_tool = rows.get(session_id, (None, False))
         if item is None and row is not None and row.role != "user":
             is_old, is_answer = is_stale(conversation, now), _is_answer(row)
             if not is_answer or (follows_tool and not is_old):
-                item = _asked(session_id, read_turn(reader, session_id))
+                item = _asked(read_turn(reader, session_id))
             if item is None and is_answer and not (is_old or conversation.is_automation):
-                item = _said(session_id, row, is_armed=session_id in armed)
+                item = _said(row, is_armed=session_id in armed)
         if item is not None:
             yield item
 
 
-def _asked(session_id: str, turn: Turn) -> SinceFact | None:
+def _waiting(why: str, row: ChatMessage) -> SinceItem:
+    return SinceItem("waiting", row.session_id, why, row.id, row.timestamp)
+
+
+def _asked(turn: Turn) -> SinceItem | None:
     """Return the question or the approval that a turn waits for."""
     for call in pending(turn):
         if call.name == "clarify":
             asked = one_line(text_of(as_mapping(call.arguments).get("question")), _SHOWN)
-            last = turn[-1]
-            return SinceFact(session_id, last.id, last.timestamp, _("asks: “{text}”", text=asked))
+            return _waiting(_("asks: “{text}”", text=asked), turn[-1])
     for last in _results(turn)[-1:]:
         result = json_at_start(last.text)
         if asks_for_approval(result):
             wanted = one_line(text_of(result.get("command")), _SHOWN)
-            why = _("wants approval: {text}", text=wanted)
-            return SinceFact(session_id, last.id, last.timestamp, why)
+            return _waiting(_("wants approval: {text}", text=wanted), last)
     return None
 
 
-def _said(session_id: str, row: ChatMessage, *, is_armed: bool) -> SinceFact | None:
+def _said(row: ChatMessage, *, is_armed: bool) -> SinceItem | None:
     """Return what the last words mean: a question, or a promise that nothing keeps."""
     end = row.text.rstrip().rpartition("\n")[2]
     promise = _PROMISE.search(end)
@@ -176,36 +163,36 @@ def _said(session_id: str, row: ChatMessage, *, is_armed: bool) -> SinceFact | N
         why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
     else:
         return None
-    return SinceFact(session_id, row.id, row.timestamp, why, certain=False)
+    return _waiting(why, row)._replace(certain=False)
 
 
-def _stored(reader: Reader) -> Iterator[SinceFact]:
+def _stored(reader: Reader) -> Iterator[SinceItem]:
     """Yield what Hermes stores as waiting."""
     for id, name in _handoffs(reader, "pending", "handoff_platform"):
         why = _("handed over to {name}, and not taken", name=one_line(name, 40))
-        yield SinceFact(id, None, None, why)
+        yield SinceItem("waiting", id, why)
     if "async_delegations" in reader.schema.tables:
         for session, time in reader.rows(
             "SELECT parent_session_id, completed_at FROM async_delegations "
             "WHERE delivery_state = 'pending' AND state NOT IN ('running', 'finalizing')"
         ):
             why = _("the answer of a background agent comes with your next message")
-            yield SinceFact(text_of(session), None, as_time(time), why)
+            yield SinceItem("waiting", text_of(session), why, at=as_time(time))
     if "gateway_routing" in reader.schema.tables:
         for entry, time in reader.rows("SELECT entry_json, updated_at FROM gateway_routing"):
             routed = as_mapping(entry)
             if routed.get("resume_pending") is True:
                 why = _("a restart of the gateway cut it off; your next message goes on")
-                yield SinceFact(text_of(routed.get("session_id")), None, as_time(time), why)
+                session_id = text_of(routed.get("session_id"))
+                yield SinceItem("waiting", session_id, why, at=as_time(time))
 
 
 def _armed(reader: Reader) -> frozenset[str]:
     """Return the ids of sessions for which something of Hermes runs on: a process in the
     background, a job, a background agent."""
     home = reader.path.parent
-    values: list[object] = []
-    for each in read_objects(home / "processes.json"):
-        values += [each.get("task_id"), each.get("session_key")]
+    processes = read_objects(home / "processes.json")
+    values = [each.get(key) for each in processes for key in ("task_id", "session_key")]
     for job in read_objects(home / "cron" / "jobs.json", "jobs"):
         origin = job.get("origin")
         if isinstance(origin, dict) and job.get("enabled", True):
@@ -218,7 +205,7 @@ def _armed(reader: Reader) -> frozenset[str]:
     return frozenset(keys.union(first_texts(reader.rows_in(by_key, sorted(keys)))))
 
 
-def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[SinceFact]:
+def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[SinceItem]:
     """Yield what went wrong in conversations, at most one thing of each."""
     handoffs = dict(_handoffs(reader, "failed", "handoff_error"))
     for tip in (conversation.tip for conversation in conversations):
@@ -233,7 +220,7 @@ def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterato
             certain = _by_answers(turn)
         why = certain or _by_tools(turn)
         if why:
-            yield SinceFact(tip.id, message_id, at, why, bool(certain))
+            yield SinceItem("wrong", tip.id, why, message_id, at, bool(certain))
 
 
 def is_error(reason: str | None) -> bool:
@@ -242,10 +229,10 @@ def is_error(reason: str | None) -> bool:
 
 
 def _by_answers(turn: Turn) -> str:
-    answers = [row for row in turn if _is_answer(row)]
-    if answers and answers[-1] is turn[-1] and answers[-1].finish_reason in _CUT_OFF:
-        return _("the answer was cut off ({reason})", reason=answers[-1].finish_reason)
-    newest = answers[-_IN_A_ROW:]
+    for last in turn[-1:]:
+        if _is_answer(last) and last.finish_reason in _CUT_OFF:
+            return _("the answer was cut off ({reason})", reason=last.finish_reason)
+    newest = list(filter(_is_answer, turn))[-_IN_A_ROW:]
     if len(newest) == _IN_A_ROW and not any(answer.text.strip() for answer in newest):
         return _("the answer was empty {count} times", count=_IN_A_ROW)
     return ""

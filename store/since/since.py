@@ -4,8 +4,9 @@ each once, however often Hermes has written it."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import takewhile
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..compression.compactions import is_compressed, read_history
@@ -19,32 +20,12 @@ from ..sessions.models import FAR_PAST, Conversation, Status, View
 from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line, text_of
 from ..wording import _, ngettext
-from . import Attention, Unread
-from .cron_runs import CronRun, Runs, read_cron_runs, with_sessions
-from .ends import SinceFact, find_waiting, find_wrong, is_error, pending, read_turn
+from . import Attention, SinceItem, Unread
+from .cron_runs import Runs, read_cron_runs, with_sessions
+from .ends import find_waiting, find_wrong, is_error, pending, read_turn
 
 LANES = ("waiting", "wrong", "new", "running")
 _SHOWN = 200
-
-
-class SinceItem(NamedTuple):
-    """One thing that happened."""
-
-    lane: str
-    """One of `LANES`."""
-    session_id: str | None
-    """The tip of its conversation; None for a cron job without a session."""
-    title: str
-    message_id: int | None
-    at: float | None
-    why: str
-    certain: bool
-    """False if it is inferred from what was said or done."""
-    source: str
-    job: str = ""
-    """The id of a cron job without a session."""
-    place: str = ""
-    """The profile or host, among several."""
 
 
 class Since(NamedTuple):
@@ -73,16 +54,12 @@ def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
     week are left out, so that it takes milliseconds."""
     newest_first = map(catalog.conversation, catalog.listed(View.ALL))
     used = takewhile(lambda each: (each.last_active or FAR_PAST) > now - STALE_AFTER, newest_first)
-    recent = [each for each in used if _is_shown(each)]
-    waiting = (catalog.root_of(each.session_id) for each in find_waiting(reader, recent, now))
-    try:
-        marks = read_marks(reader, now)
-    except NotesError:  # whoever begins them then is told, and the health check tells too
-        marks = no_marks(reader, now)
+    waiting = find_waiting(reader, filter(_is_open, used), now)
+    marks, _note = _marks_or_none(reader, now)  # whoever begins them is told, and the health check
     failed = [run for run in read_cron_runs(reader.path.parent) if run.has_failed_since(marks.at)]
     return Attention(
         find_unread(reader, catalog, marks),
-        frozenset(root for root in waiting if root is not None),
+        frozenset(filter(None, (catalog.root_of(str(each.session_id)) for each in waiting))),
         len(failed),
         marks.have_begun,
     )
@@ -97,76 +74,81 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
         now: Unix seconds.
         after: Take this time instead of the marks.
     """
-    notes: list[str] = []
     if after is None:
-        try:
-            marks = read_marks(reader, now)
-        except NotesError as error:
-            marks = no_marks(reader, now)
-            notes.append(str(error))
+        marks, notes = _marks_or_none(reader, now)
         since, unread = marks.at, find_unread(reader, catalog, marks)
     else:
-        since, unread = after, find_written(reader, catalog, after)
+        since, unread, notes = after, find_written(reader, catalog, after), ()
     runs = with_sessions(read_cron_runs(reader.path.parent), catalog)
-    # Those that were never ended, of all that a list shows and that were not put away.
     oldest_first = map(catalog.conversation, reversed(catalog.listed(View.ALL)))
-    shown = filter(_is_shown, oldest_first)
-    opened = [each for each in shown if not is_ended(each.segments)]
+    opened = list(filter(_is_open, oldest_first))
     waiting = list(find_waiting(reader, opened, now))
-    asked = {catalog.conversation(fact.session_id).id for fact in waiting}
-    lanes = {
-        "waiting": waiting,
-        "wrong": _wrong(reader, catalog, runs, unread, since),
-        "new": _new(unread),
-        "running": _running(reader, [each for each in opened if each.id not in asked], runs),
-    }
-    facts = [(lane, fact) for lane, found in lanes.items() for fact in found]
-    conversations = [catalog.conversation(fact.session_id) for _lane, fact in facts]
-    named = zip(facts, with_names(reader, conversations), strict=True)
-    items = [
-        SinceItem(
-            lane=lane,
-            session_id=conversation.id,
-            title=conversation.title or conversation.preview,
-            message_id=fact.message_id,
-            at=fact.at if fact.at is not None else conversation.last_active,
-            why=fact.why,
-            certain=fact.certain,
-            source=conversation.source,
-        )
-        for (lane, fact), conversation in named
-    ]
-    items += _of_jobs(runs, since)
-    return Since(since, tuple(sorted(items, key=order)), tuple(notes))
+    asked = {catalog.root_of(str(each.session_id)) for each in waiting}
+    silent = [each for each in opened if each.root_id not in asked]
+    of_runs = list(_of_runs(runs, since))
+    told = {each.session_id for each in of_runs}
+    wrong = _wrong(reader, catalog, unread, since, told)
+    items = [*waiting, *of_runs, *wrong, *_new(unread), *_running(reader, silent, runs)]
+    return Since(since, tuple(sorted(_named(reader, catalog, items), key=order)), notes)
+
+
+def _marks_or_none(reader: Reader, now: float) -> tuple[ReadMarks, tuple[str, ...]]:
+    """Read the marks; if they cannot be read, return those of a store without any, and why."""
+    try:
+        return read_marks(reader, now), ()
+    except NotesError as error:
+        return no_marks(reader, now), (str(error),)
 
 
 def _is_shown(conversation: Conversation) -> bool:
     return conversation.view not in (None, View.ARCHIVED)
 
 
-def _of_jobs(runs: Runs, since: float) -> Iterator[SinceItem]:
-    """Yield the runs without a session that failed since, or are running."""
+def _is_open(conversation: Conversation) -> bool:
+    """Whether a list shows it, and it was neither put away nor ended."""
+    return _is_shown(conversation) and not is_ended(conversation.segments)
+
+
+def _named(reader: Reader, catalog: Catalog, items: Iterable[SinceItem]) -> Iterator[SinceItem]:
+    """Yield items with what is known of their conversations."""
+    known = {
+        each: catalog.conversation(each.session_id) for each in items if each.session_id is not None
+    }
+    named = dict(zip(known, with_names(reader, list(known.values())), strict=True))
+    for item in items:
+        conversation = named.get(item)
+        if conversation is None:  # a job without a session
+            yield item
+            continue
+        yield item._replace(
+            session_id=conversation.id,
+            title=conversation.title or conversation.preview,
+            at=item.at if item.at is not None else conversation.last_active,
+            source=conversation.source,
+        )
+
+
+def _of_runs(runs: Runs, since: float) -> Iterator[SinceItem]:
+    """Yield the runs of jobs that failed since, and those without a session that are running."""
     for run, conversation in runs:
-        if conversation is None and (run.is_running or run.has_failed_since(since)):
-            lane = "running" if run.is_running else "wrong"
-            why = _("a cron job, without a session") if run.is_running else _failure(run)
-            yield SinceItem(lane, None, run.name, None, run.at, why, True, "cron", run.job)
-
-
-def _failure(run: CronRun) -> str:
-    return _("the job failed: {error}", error=one_line(run.error, _SHOWN))
+        session_id, job = (None, run.job) if conversation is None else (conversation.id, "")
+        item = SinceItem("wrong", session_id, "", at=run.at, title=run.name, source="cron", job=job)
+        if run.has_failed_since(since):
+            error = one_line(run.error, _SHOWN)
+            yield item._replace(why=_("the job failed: {error}", error=error))
+        elif run.is_running and conversation is None:
+            yield item._replace(lane="running", why=_("a cron job, without a session"))
 
 
 def _wrong(
-    reader: Reader, catalog: Catalog, runs: Runs, unread: Iterable[str], since: float
-) -> Iterator[SinceFact]:
-    """Yield what went wrong in conversations with new messages, what was ended by an error since,
-    and the runs of jobs that failed since."""
-    failed = {
-        conversation.id: SinceFact(conversation.id, None, run.at, _failure(run))
-        for run, conversation in runs
-        if conversation is not None and run.has_failed_since(since)
-    }
+    reader: Reader,
+    catalog: Catalog,
+    unread: Iterable[str],
+    since: float,
+    told: Container[str | None],
+) -> Iterator[SinceItem]:
+    """Yield what went wrong in conversations with new messages, and what was ended by an error
+    since, but of those that are told of already."""
     broken = (
         each
         for each in catalog.conversations()
@@ -174,17 +156,16 @@ def _wrong(
         if (each.tip.ended_at or FAR_PAST) >= since and _is_shown(each)
     )
     suspects = {each.id: each for each in (*map(catalog.conversation, unread), *broken)}
-    yield from failed.values()
-    yield from find_wrong(reader, [suspects[id] for id in suspects if id not in failed])
+    return find_wrong(reader, [each for id, each in suspects.items() if id not in told])
 
 
-def _new(unread: Mapping[str, Unread]) -> Iterator[SinceFact]:
+def _new(unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
     for root, new in unread.items():
         why = ngettext("1 new message", "{count:,} new messages", new.amount, count=new.amount)
-        yield SinceFact(root, new.first_message_id, new.at, why)
+        yield SinceItem("new", root, why, new.first_message_id, new.at)
 
 
-def _running(reader: Reader, opened: Iterable[Conversation], runs: Runs) -> Iterator[SinceFact]:
+def _running(reader: Reader, opened: Iterable[Conversation], runs: Runs) -> Iterator[SinceItem]:
     """Yield what is live, and what a run of a job is in, however long it is silent."""
     of_runs = {each.id for run, each in runs if each is not None and run.is_running}
     for conversation in opened:
@@ -195,27 +176,24 @@ def _running(reader: Reader, opened: Iterable[Conversation], runs: Runs) -> Iter
         why = _("in {tool}", tool=tools[-1].name) if tools else _("at work, or just done")
         is_busy = conversation.id in of_runs or any(each.busy for each in conversation.segments)
         began, last = (turn[0].timestamp, turn[-1].id) if turn else (None, None)
-        yield SinceFact(conversation.id, last, began, why, is_busy)
+        yield SinceItem("running", conversation.id, why, last, began, is_busy)
 
 
 # Which messages are new
 
-_NEWEST = "newest"
-"""Keys in the facts about a file."""
 _UNREAD = "unread"
-
-
-_Rows = Iterator[tuple[str, int, float | None]]
-"""Rows of messages: the root id of the conversation, the id, and the time."""
+"""Key in the facts about a file."""
 
 
 def find_written(reader: Reader, catalog: Catalog, after: float) -> Mapping[str, Unread]:
     """Find the messages since a time, in Unix seconds; returns as `find_unread`."""
-    sessions = catalog.sessions.values()
-    recent = [each.id for each in sessions if (each.last_active or FAR_PAST) >= after]
-    # To SQLite a time that is a text is later than any number.
-    rows = _shown_rows(reader, catalog, recent, "m.timestamp >= ?", after)
-    return _count(reader, catalog, (row for row in rows if row[2] is None or row[2] >= after))
+    recent = [each for each in catalog.conversations() if (each.last_active or FAR_PAST) >= after]
+
+    def is_new(_root: str, _id: int, at: float | None) -> bool:
+        # To SQLite a time that is a text is later than any number.
+        return at is None or at >= after
+
+    return _read_new(reader, catalog, filter(_is_listed, recent), "m.timestamp >= ?", after, is_new)
 
 
 def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[str, Unread]:
@@ -224,68 +202,70 @@ def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[s
     Returns:
         By root id; conversations without new messages are left out.
     """
-    newest: dict[str, int] = {}
-    for session, id in _newest_ids(reader, marks.floor).items():
-        if root := _listed(catalog, session):
-            newest[root] = max(newest.get(root, 0), id)
     keys: dict[str, tuple[int, object, object, object]] = {}
-    for root, id in newest.items():
-        conversation = catalog.conversation(root)
-        mark = marks.of(conversation.segments)
-        if id > mark:  # a rewind shows in the counter of Hermes
-            keys[root] = mark, id, conversation.last_active, conversation.message_count
+    for session, id in sorted(_newest_ids(reader, marks.floor).items(), key=itemgetter(1)):
+        each = catalog.of_session(session)
+        if each is not None and _is_listed(each) and id > (mark := marks.of(each.segments)):
+            # A rewind shows in the counter of Hermes.
+            keys[each.root_id] = mark, id, each.last_active, each.message_count
     known = reader.of_file.others.get(_UNREAD, {})
     chosen = [root for root, key in keys.items() if (root, key) not in known]
-    sessions = [id for root in chosen for id in catalog.conversation(root).session_ids]
-    rows = _shown_rows(reader, catalog, sessions, "m.id > ?", marks.floor)
-    counted = _count(reader, catalog, (row for row in rows if row[1] > keys[row[0]][0]))
+    counted = _read_new(
+        reader,
+        catalog,
+        map(catalog.conversation, chosen),
+        "m.id > ?",
+        marks.floor,
+        lambda root, id, _at: id > keys[root][0],
+    )
     known = known | {(root, keys[root]): counted.get(root) for root in chosen}
     found = {key: known[key] for key in keys.items()}
     reader.of_file.others[_UNREAD] = found
     return {root: unread for (root, _key), unread in found.items() if unread is not None}
 
 
-def _listed(catalog: Catalog, session_id: str) -> str | None:
-    """Return the root id of a session's conversation; None if no view of its own lists it."""
-    conversation = catalog.of_session(session_id)
-    is_listed = conversation is not None and conversation.view is not None
-    return catalog.root_of(session_id) if is_listed else None
+def _is_listed(conversation: Conversation) -> bool:
+    """Whether a view of its own lists it."""
+    return conversation.view is not None
 
 
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     """Return the newest id of each session with messages behind a floor; only what was written
     since the last call is read."""
-    floor_before, known = reader.of_file.others.get(_NEWEST, (floor, {}))
-    if floor_before != floor:
-        known = {}
+    name = f"newest ids behind {floor}"
+    known = reader.of_file.others.get(name, {})
     rows = reader.rows(
         "SELECT session_id, max(id) FROM messages NOT INDEXED WHERE id > ? GROUP BY session_id",
         [max(known.values(), default=floor)],
     )
     newest = {**known, **{text_of(session): as_int(id) for session, id in rows}}
-    reader.of_file.others[_NEWEST] = floor, newest
+    reader.of_file.others[name] = newest
     return newest
 
 
-def _shown_rows(
-    reader: Reader, catalog: Catalog, session_ids: Sequence[str], condition: str, value: object
-) -> _Rows:
-    """Yield the rows that people see, of listed conversations."""
-    for session, id, time in reader.rows_in(
+def _read_new(
+    reader: Reader,
+    catalog: Catalog,
+    conversations: Iterable[Conversation],
+    condition: str,
+    value: object,
+    is_new: Callable[[str, int, float | None], bool],
+) -> Mapping[str, Unread]:
+    """Count the rows of conversations that people see, without those that Hermes wrote again.
+
+    `is_new` is given the root id of the conversation, the id of the row, and its time.
+    """
+    sessions = [id for each in conversations for id in each.session_ids]
+    by_root: defaultdict[str, dict[int, float | None]] = defaultdict(dict)
+    for session, stored_id, time in reader.rows_in(
         "SELECT m.session_id, m.id, m.timestamp FROM message_rows m "
         f"WHERE {condition} AND m.state <> 'rewound' AND NOT m.hidden AND m.session_id IN ({{keys}})",
-        session_ids,
+        sessions,
         [value],
     ):
-        if root := _listed(catalog, text_of(session)):
-            yield root, as_int(id), as_time(time)
-
-
-def _count(reader: Reader, catalog: Catalog, rows: _Rows) -> Mapping[str, Unread]:
-    """Count rows by the root id of their conversations, without those that Hermes wrote again."""
-    by_root: defaultdict[str, dict[int, float | None]] = defaultdict(dict)
-    for root, id, at in rows:
-        by_root[root][id] = at
+        root, id, at = str(catalog.root_of(text_of(session))), as_int(stored_id), as_time(time)
+        if is_new(root, id, at):
+            by_root[root][id] = at
     unread: dict[str, Unread] = {}
     for root, times in by_root.items():
         new = times.keys() - _written_again(reader, catalog, catalog.conversation(root))

@@ -29,7 +29,7 @@ from ..files import open_regular, read_regular
 from ..progress import NOBODY, Progress
 from ..text import as_text
 from ..wording import _
-from .tables import CHOSEN, PARENT, Query
+from .tables import Query
 
 SUFFIX, SUM, PARTIAL = ".db", ".sha256", ".partial-"
 """Endings of a bundle and its checksum, and the prefix of one that is being written."""
@@ -217,7 +217,7 @@ def record_links(connection: sqlite3.Connection, trash: Path, origin: Origin) ->
         TrashError: They cannot be written.
     """
     store = origin.values()
-    own = f"(child IN ({CHOSEN}) OR parent IN ({CHOSEN}))"
+    own = "(child IN (SELECT id FROM chosen) OR parent IN (SELECT id FROM chosen))"
     in_store = "(SELECT id FROM main.sessions)"
     with own_file(trash / LINKS, _TABLES, TrashError):
         connection.execute("ATTACH ? AS family", [uri_of(trash / LINKS, "rw")])
@@ -228,9 +228,9 @@ def record_links(connection: sqlite3.Connection, trash: Path, origin: Origin) ->
             store,
         )
         connection.execute(
-            f"INSERT OR REPLACE INTO family.links SELECT ?1, ?2, id, {PARENT} "
-            f"FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
-            f"OR (id IN ({CHOSEN}) AND {PARENT} IS NOT NULL)",
+            "INSERT OR REPLACE INTO family.links SELECT ?1, ?2, id, parent_session_id "
+            "FROM main.sessions WHERE parent_session_id IN (SELECT id FROM chosen) "
+            "OR (id IN (SELECT id FROM chosen) AND parent_session_id IS NOT NULL)",
             store,
         )
 

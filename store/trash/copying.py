@@ -40,7 +40,7 @@ from .bundle import (
 )
 from .session_files import SessionFile, private, save_files
 from .shelf import MARKS, BundleFate, write_fate
-from .tables import CHILDREN, CHOSEN, PARENT, Layout, OwnedRows, equal, find_layout, names_of
+from .tables import CHILDREN, Layout, Table, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
@@ -205,8 +205,7 @@ class _Copy:
         self.query("PRAGMA bundle.journal_mode=OFF")
         self.query("PRAGMA bundle.synchronous=OFF")
         self._version = self.query(DATA_VERSION)
-        for owned in layout.owned:
-            table = owned.table
+        for table in layout.owned:
             self.query(f"CREATE TABLE bundle.{sql_name(table.name)} ({names_of(table.columns)})")
         self.query(
             'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
@@ -222,8 +221,8 @@ class _Copy:
         that stay and lose their parent, and return their ids."""
         for some in chunks(sessions, _SESSIONS_AT_ONCE):
             choose(self.query, some, schema="main")
-            for owned in self._layout.owned:
-                self._copy_owned(owned)
+            for table in self._layout.owned:
+                self._copy_owned(table)
         self.query("CREATE INDEX bundle.bundle_messages ON messages (session_id, id)")
         self.query("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
         self.query("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
@@ -236,17 +235,17 @@ class _Copy:
             )
         if missing:
             raise ChangedMeanwhileError
-        self.query(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
+        self.query("CREATE INDEX bundle.bundle_parents ON sessions (parent_session_id)")
         self.query(
-            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
-            f"WHERE {PARENT} IN ({CHOSEN}) AND id NOT IN ({CHOSEN})"
+            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, parent_session_id AS was FROM main.sessions "
+            "WHERE parent_session_id IN (SELECT id FROM chosen) AND id NOT IN (SELECT id FROM chosen)"
         )
         return tuple(first_texts(self.query(f"SELECT id FROM bundle.{CHILDREN}")))
 
-    def _copy_owned(self, owned: OwnedRows) -> None:
-        table, name = owned.table, sql_name(owned.table.name)
-        listed, same = f"_rowid_, {names_of(table.columns)}", equal(table.columns)
-        for some in self._pick(owned):
+    def _copy_owned(self, table: Table) -> None:
+        name, same = sql_name(table.name), equal(table.columns)
+        listed = f"_rowid_, {names_of(table.columns)}"
+        for some in self._pick(table):
             picked = ", ".join(map(str, some))
             self.query(
                 f"INSERT INTO bundle.{name} ({listed}) "
@@ -258,26 +257,26 @@ class _Copy:
         for key in self._layout.references_of(table.name):
             self.query(
                 "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
-                f"FROM {table.bundle} WHERE {owned.where('b')} AND {key.dangling('b')}",
+                f"FROM {table.bundle} WHERE {table.where('b')} AND {key.dangling('b')}",
                 [table.name, key.column],
             )
-        if not owned.is_shared:
-            self._check(table.name, self.query(f"{owned.counted('m')} EXCEPT {owned.counted('b')}"))
+        if not table.is_shared:
+            self._check(table.name, self.query(f"{table.counted('m')} EXCEPT {table.counted('b')}"))
 
-    def _pick(self, owned: OwnedRows) -> Iterator[list[object]]:
+    def _pick(self, table: Table) -> Iterator[list[object]]:
         """Yield the rowids of owned rows, each time as many as are copied in a short statement."""
-        table = owned.table
         copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
-        missing = f"{owned.where('m')} AND NOT EXISTS ({copied})"
-        rowids = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
-        first = 0
-        while first < len(rowids):
+        missing = f"{table.where('m')} AND NOT EXISTS ({copied})"
+        rowids = [
+            row[0] for row in self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
+        ]
+        while rowids:
             self._progress.check()
             if _free(self._folder) == 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            began, some = time.monotonic(), rowids[first : first + self._size]
-            yield [rowid for (rowid,) in some]
-            first += len(some)
+            began, some = time.monotonic(), rowids[: self._size]
+            yield some
+            del rowids[: self._size]
             took = time.monotonic() - began
             if took > _STATEMENT_SECONDS:
                 self._size = max(1, self._size // 2)

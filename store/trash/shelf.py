@@ -33,7 +33,6 @@ from .bundle import (
     BundleDamagedError,
     BundleFacts,
     BundleNotFoundError,
-    SavedConversation,
     TrashError,
     attach,
     read_bundle_facts,
@@ -91,9 +90,10 @@ class BundleFate(NamedTuple):
     is_copy: bool = False
     """As of `Bundle`."""
 
-    def listed(self, facts: BundleFacts) -> list[SavedConversation]:
-        """Return the conversations that are only in the bundle."""
-        return [each for each in facts.conversations if each.id not in self.kept]
+    def listed(self, facts: BundleFacts) -> BundleFacts:
+        """Return the facts with those conversations that are only in the bundle."""
+        listed = (each for each in facts.conversations if each.id not in self.kept)
+        return facts._replace(conversations=tuple(listed))
 
 
 def read_fate(path: Path) -> BundleFate:
@@ -191,16 +191,17 @@ def describe(path: Path) -> Bundle:
     if fate.deleting and not _is_running(fate.deleting):
         fate = mark_kept(path, facts)
     listed = fate.listed(facts)
-    sessions = tuple(session for each in listed for session in each.sessions)
-    titles = tuple(each.title for each in listed)
+    sessions = listed.sessions
+    conversations = tuple(each.id for each in listed.conversations)
+    titles = tuple(each.title for each in listed.conversations)
     title = next(filter(None, titles), None)
-    if len(listed) > 1:
-        title = _("{title} and {count:,} more", title=title or listed[0].id, count=len(listed) - 1)
+    if others := len(titles[1:]):
+        title = _("{title} and {count:,} more", title=title or conversations[0], count=others)
     return bundle._replace(
         created_at=facts.created_at,
-        conversations=tuple(each.id for each in listed),
+        conversations=conversations,
         sessions=sessions,
-        messages=sum(each.messages for each in listed),
+        messages=listed.messages,
         title=title,
         store=facts.origin.path,
         restored_at=fate.restored_at if set(sessions).issubset(fate.restored) else None,

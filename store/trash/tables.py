@@ -3,7 +3,8 @@
 Tables are discovered by their foreign keys, so that a table that Hermes makes only when it is needed
 is found too. Rows that only name a session (locks, leases, routing, delegations) stay in the store,
 as in Hermes (0.16 to 0.22). In all SQL the store is `main` and its row is `m`, the bundle is
-`bundle` and its row is `b`.
+`bundle` and its row is `b`. `chosen` has the sessions to act on: a TEMP table, so that ids of any
+kind pass through no parameter; on a read-only connection a common table expression.
 """
 
 from __future__ import annotations
@@ -22,13 +23,10 @@ from ..wording import _
 Query = Callable[..., list[Row]]
 """Runs a statement with its parameters, if any, and returns all its rows."""
 
-CHOSEN = "SELECT id FROM chosen"
-"""The sessions to act on: a TEMP table, so that ids of any kind pass through no parameter; on a
-read-only connection a common table expression."""
-PARENT = "parent_session_id"
-CHILDREN = sql_name("cleared " + f"sessions.{PARENT}")
+CHILDREN = sql_name("cleared sessions.parent_session_id")
 """Table of a bundle with the sessions that stayed: `id`, and the parent that each of them `was`
 given."""
+_PROMPTS = "system_prompts"
 
 _IS_INDEX = (
     "t.sql LIKE 'CREATE VIRTUAL%' OR EXISTS (SELECT 1 FROM main.sqlite_master AS v "
@@ -48,6 +46,15 @@ class Table(NamedTuple):
     """Its primary key."""
     has_hidden_rowid: bool
     """Whether no column is the rowid, as `messages.id` is."""
+    condition: str = ""
+    """SQL for the rows that belong to the chosen sessions, with `{row}` for the row and `{schema}`
+    for that of the tables in it; empty if none do."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether its rows are deleted once no session uses them: system prompts (0.20 and
+        later)."""
+        return self.name == _PROMPTS
 
     @property
     def main(self) -> str:
@@ -64,6 +71,16 @@ class Table(NamedTuple):
         """SQL for whether two rows are the same row, equal or not."""
         names = map(sql_name, self.key or ["_rowid_"])
         return " AND ".join(f"m.{name} IS b.{name}" for name in names)
+
+    def where(self, row: str) -> str:
+        """Return the condition for the rows `m` of the store, or `b` of the bundle."""
+        schema = "main" if row == "m" else "bundle"
+        return self.condition.replace("{row}", row).replace("{schema}", schema)
+
+    def counted(self, row: str) -> str:
+        """Return a SELECT of the number of these rows in the store or in the bundle."""
+        table = self.main if row == "m" else self.bundle
+        return f"SELECT count(*) FROM {table} WHERE {self.where(row)}"
 
     def unlike(self, rows: str, same: str) -> str:
         """Return a SELECT of the keys of those rows `b` that the store does not have alike.
@@ -100,28 +117,8 @@ class ForeignKey(NamedTuple):
         )
 
 
-LINK = ForeignKey("sessions", PARENT, "sessions", "id", "")
+LINK = ForeignKey("sessions", "parent_session_id", "sessions", "id", "")
 """That of a session to its parent, which salvaged stores do not declare."""
-
-
-class OwnedRows(NamedTuple):
-    """The rows of one table that belong to some sessions."""
-
-    table: Table
-    condition: str
-    """SQL with `{row}` for the row and `{schema}` for that of the tables in it."""
-    is_shared: bool = False
-    """Deleted once no session uses them: system prompts (0.20 and later)."""
-
-    def where(self, row: str) -> str:
-        """Return the condition for the rows `m` of the store, or `b` of the bundle."""
-        schema = "main" if row == "m" else "bundle"
-        return self.condition.replace("{row}", row).replace("{schema}", schema)
-
-    def counted(self, row: str) -> str:
-        """Return a SELECT of the number of these rows in the store or in the bundle."""
-        table = self.table.main if row == "m" else self.table.bundle
-        return f"SELECT count(*) FROM {table} WHERE {self.where(row)}"
 
 
 class Layout(NamedTuple):
@@ -129,13 +126,14 @@ class Layout(NamedTuple):
 
     tables: dict[str, Table]
     references: tuple[ForeignKey, ...]
-    owned: tuple[OwnedRows, ...]
-    """In the order in which rows can be restored: referenced tables first."""
+    owned: tuple[Table, ...]
+    """Those with rows that belong to sessions, in the order in which these can be restored:
+    referenced tables first."""
 
     @property
-    def taken(self) -> list[OwnedRows]:
-        """Those that are deleted with their sessions."""
-        return [owned for owned in self.owned if not owned.is_shared]
+    def taken(self) -> list[Table]:
+        """Those whose rows are deleted with their sessions."""
+        return [table for table in self.owned if not table.is_shared]
 
     def references_of(self, table: str) -> list[ForeignKey]:
         """Return the foreign keys of a table."""
@@ -194,22 +192,24 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
         and key.table in tables
         and key.column in tables[key.table].columns
     ]
-    owned = (*_shared(tables), *_taken(tables, references))
-    return Layout(tables, (*references, LINK), owned)
+    owned = {**_shared(tables), **_taken(tables, references)}
+    of_sessions = (tables[name]._replace(condition=f"({own})") for name, own in owned.items())
+    return Layout(tables, (*references, LINK), tuple(of_sessions))
 
 
-def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[OwnedRows]:
-    """Yield the rows that go with their sessions: these, and what refers to them or to their
-    messages. What refers to any of the others stops a delete: see `_begin_counting` in `edit/delete.py`."""
+def _taken(tables: Mapping[str, Table], references: Iterable[ForeignKey]) -> dict[str, str]:
+    """Return the condition, by table, for the rows that go with their sessions: these, and what
+    refers to them or to their messages. What refers to any of the others stops a delete: see
+    `begin_counting` in `edit/guards.py`."""
     ids = {
-        "sessions": CHOSEN,
+        "sessions": "SELECT id FROM chosen",
         "messages": 'SELECT x."id" FROM {schema}.messages AS x '
-        f'WHERE x."session_id" IN ({CHOSEN})',
+        'WHERE x."session_id" IN (SELECT id FROM chosen)',
     }
     # Salvaged stores lack the foreign key of messages.
     conditions = {
-        "sessions": [f'{{row}}."id" IN ({CHOSEN})'],
-        "messages": [f'{{row}}."session_id" IN ({CHOSEN})'],
+        "sessions": '{row}."id" IN (SELECT id FROM chosen)',
+        "messages": '{row}."session_id" IN (SELECT id FROM chosen)',
     }
     for key in references:
         if key.target not in ids:
@@ -226,13 +226,13 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
             )
         if key.table != "messages":
             condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
-            conditions.setdefault(key.table, []).append(condition)
+            before = conditions.get(key.table)
+            conditions[key.table] = f"{before} OR {condition}" if before else condition
     if "state_meta" in tables:
         # The goal that the user set for a session, keyed by its id; Hermes does not delete it
         # (0.19).
-        conditions["state_meta"] = ["{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"]
-    for name, some in conditions.items():
-        yield OwnedRows(tables[name], f"({' OR '.join(some)})")
+        conditions["state_meta"] = "{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"
+    return conditions
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
@@ -241,15 +241,14 @@ def prompt_columns(session_columns: Container[str]) -> list[str]:
     return [column for column in ("system_prompt_hash", "tool_names") if column in session_columns]
 
 
-def _shared(tables: dict[str, Table]) -> Iterator[OwnedRows]:
-    """Yield the system prompts that sessions name."""
+def _shared(tables: Mapping[str, Table]) -> dict[str, str]:
+    """Return the condition for the system prompts that sessions name."""
     used = " OR ".join(
         f'{{row}}."hash" IN (SELECT s."{column}" FROM {{schema}}.sessions AS s '
-        f"WHERE s.id IN ({CHOSEN}))"
+        "WHERE s.id IN (SELECT id FROM chosen))"
         for column in prompt_columns(tables["sessions"].columns)
     )
-    if used and "system_prompts" in tables:
-        yield OwnedRows(tables["system_prompts"], f"({used})", is_shared=True)
+    return {_PROMPTS: used} if used and _PROMPTS in tables else {}
 
 
 def names_of(columns: Sequence[str], prefix: str = "") -> str:

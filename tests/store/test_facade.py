@@ -84,7 +84,7 @@ def test_it_is_changed_and_changed_back(store):
     def now():
         return {each.id: (each.title, each.archived) for each in store.conversations()}
 
-    changes = [store.archive([ended]), store.rename(ended, "another title").change]
+    changes = [store.archive([ended]), store.rename(ended, "another title")]
     assert now()[ended] == ("another title", True)
     for change in reversed(changes):
         store.undo(change)

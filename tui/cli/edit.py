@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 
+from hermes_browse.store.edit.titles import check_title
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -31,15 +32,16 @@ class RenameCommand(StoreCommand):
         before = self.conversation()
         self.store.close()
         renamed = self.store.rename(before.id, typed)
-        title, is_changed = renamed.title, bool(renamed.change.rows)
+        checked = check_title(typed)
+        title, is_changed = checked.title, bool(renamed.rows)
         document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
         if not is_changed:
             same = _("It has no title.") if title is None else _("It has that title already.")
             self.give(document, note, same)
             return
         was = _("it was {name}", name=_name(before)) if before.title else ""
-        self.give(document, print_text, one_line(joined(renamed.change.sentence, was)))
-        if renamed.differs and title is not None:
+        self.give(document, print_text, one_line(joined(renamed.sentence, was)))
+        if checked.differs and title is not None:
             self.remark(
                 _(
                     "This differs from what you typed: Hermes removes control and invisible characters and "

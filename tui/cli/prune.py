@@ -11,11 +11,12 @@ from types import SimpleNamespace
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.cleanup.bulk import Step, archived_of, done_of
-from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
+from hermes_browse.store.cleanup.plan import Plan, Totals
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.edit.delete_plan import DeletePlan
 from hermes_browse.store.search.query import query_word
 from hermes_browse.store.wording import _
 
@@ -276,7 +277,7 @@ def _totals_text(totals: Totals) -> str:
     )
 
 
-def _costs(planned: Planned) -> str:
+def _costs(planned: DeletePlan) -> str:
     return own_and_tree(planned.conversation.cost_usd, planned.cost_usd, dollars)
 
 

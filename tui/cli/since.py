@@ -9,7 +9,8 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.notes.notes_file import NotesError
-from hermes_browse.store.since.since import Since, SinceItem, order
+from hermes_browse.store.since import SinceItem
+from hermes_browse.store.since.since import Since, order
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

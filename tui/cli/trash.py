@@ -85,7 +85,7 @@ class DeleteCommand(StoreCommand):
         for plan in plans:
             conversation = plan.conversation
             note(f"{conversation.id} · {conversation.source} · {_title(conversation)}")
-        going = {session for plan in plans for session in plan.sessions}
+        going = {session for plan in plans for session in plan.session_ids}
         orphans = {session.id: session for plan in plans for session in plan.reparented}
         for session_id, session in orphans.items():
             if session_id not in going:

@@ -12,7 +12,8 @@ from hermes_browse.store.notes.notes_file import AllRead
 from hermes_browse.store.places import id_of
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.place import Place
-from hermes_browse.store.since.since import LANES, Since, SinceItem
+from hermes_browse.store.since import SinceItem
+from hermes_browse.store.since.since import LANES, Since
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.changes.run import Run, Stretch
     from hermes_browse.store.cleanup.plan import Plan, Totals
     from hermes_browse.store.sessions.models import Conversation
-    from hermes_browse.store.since.since import SinceItem
+    from hermes_browse.store.since import SinceItem
 
 # Messages and relations
 
@@ -97,7 +97,7 @@ PN_("status", ("live", "open", "ended", "empty", "stale", "pinned", "archived"))
 
 
 def status(value: str) -> str:
-    """Translate the state of a conversation: a `Status`, a `Planned.standing`, `pinned`
+    """Translate the state of a conversation: a `Status`, a `DeletePlan.standing`, `pinned`
     or `archived`."""
     return pgettext("status", value.removesuffix("-open"))  # stale-open
 

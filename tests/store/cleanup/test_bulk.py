@@ -306,3 +306,16 @@ def test_what_another_program_archived_before_is_not_counted(path):
     assert [id for id, _why in cleaned.spared] == ["old"] and len(
         done_of(plan, cleaned).selected
     ) == 4
+
+
+def test_an_archive_passes_over_what_another_program_deleted(path):
+    """The others are archived, and it counts as changed."""
+    plan = plan_of(path, OLD)
+    run(
+        path,
+        "DELETE FROM messages WHERE session_id = 'old'",
+        "DELETE FROM sessions WHERE id = 'old'",
+    )
+    with open_store(path) as store:
+        cleaned = archived_of(plan, store.archive_planned(plan).session_ids)
+    assert len(cleaned.done) == 4 and [id for id, _why in cleaned.spared] == ["old"]

@@ -32,8 +32,8 @@ def test_what_goes_is_known_before_its_bytes(tmp_path):
     assert [each.session_ids for each in quick.selected] == [
         each.session_ids for each in whole.selected
     ]
-    assert [(each.own.rows, each.of_subagents.rows) for each in quick.selected] == [
-        (each.own.rows, each.of_subagents.rows) for each in whole.selected
+    assert [(each.own.rows, each.messages) for each in quick.selected] == [
+        (each.own.rows, each.messages) for each in whole.selected
     ]
     assert all(each.conversation.size is None for each in quick.selected)
     assert quick.spared == whole.spared and set(quick.reparented) == set(whole.reparented)

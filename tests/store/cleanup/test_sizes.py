@@ -111,7 +111,7 @@ def test_the_map_adds_up(tmp_path):
     assert dict(found.conversations) == {
         chain.tip.id: added(measured[each.id] for each in chain.segments).total for chain in chains
     }
-    sizes = [each.bytes for each in found.conversations]
+    sizes = [each[1] for each in found.conversations]
     assert sizes == sorted(sizes, reverse=True)
     assert found.total < found.file.file_bytes
 

@@ -33,12 +33,12 @@ def test_all_segments_and_what_lost_a_race():
     found = affected(
         ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close")
     )
-    assert set(found.sessions) == {"a1", "a2", "a3", "a4"} and found.reparented == ()
+    assert set(found.session_ids) == {"a1", "a2", "a3", "a4"} and found.reparented == ()
     assert [chain.root.id for chain in found.dependent] == ["a4"]
     alone = affected(
         ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"), of="a4"
     )
-    assert alone.sessions == ("a4",)
+    assert alone.session_ids == ("a4",)
 
 
 def test_subagents_by_marker_wherever_their_parent_is():
@@ -55,7 +55,7 @@ def test_subagents_by_marker_wherever_their_parent_is():
         session("h8", "g7", delegate_from="a1"),
         session("z9"),
     )
-    assert set(found.sessions) == {"a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8"}
+    assert set(found.session_ids) == {"a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8"}
 
 
 def test_a_child_nobody_marked_stays_unless_its_source_says_subagent():
@@ -66,9 +66,9 @@ def test_a_child_nobody_marked_stays_unless_its_source_says_subagent():
         session("c3", "a1", "subagent"),
         session("d4", "a1", "tool"),
     )
-    assert set(found.sessions) == {"a1", "c3", "d4"} and [each.id for each in found.reparented] == [
-        "b2"
-    ]
+    assert set(found.session_ids) == {"a1", "c3", "d4"} and [
+        each.id for each in found.reparented
+    ] == ["b2"]
 
 
 def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker():
@@ -78,13 +78,13 @@ def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker():
         session("b2", "a1", branched_from="a1", delegate_from="a1"),
         session("c3", "a1", reset_from="a1"),
     )
-    assert found.sessions == ("a1",) and {each.id for each in found.reparented} == {"b2", "c3"}
+    assert found.session_ids == ("a1",) and {each.id for each in found.reparented} == {"b2", "c3"}
 
 
 def test_a_segment_that_inherited_a_marker_stays_with_its_conversation():
     """A continuation has the settings of whoever compressed: what it is says the root."""
     found = affected(session("a1"), ended("b2"), session("b3", "b2", delegate_from="a1"))
-    assert found.sessions == ("a1",) and found.reparented == ()
+    assert found.session_ids == ("a1",) and found.reparented == ()
 
 
 def test_markers_that_lead_back():
@@ -94,13 +94,13 @@ def test_markers_that_lead_back():
         session("b2", "a1", delegate_from="a1"),
         session("c3", "b2", delegate_from="b2"),
     )
-    assert sorted(found.sessions) == ["a1", "b2", "c3"] and found.conversation.root.id == "a1"
+    assert sorted(found.session_ids) == ["a1", "b2", "c3"] and found.conversation.root.id == "a1"
 
 
 def test_a_subagent_alone_leaves_its_parent():
     """Upwards nothing goes."""
     found = affected(session("a1"), session("b2", "a1", delegate_from="a1"), of="b2")
-    assert found.sessions == ("b2",)
+    assert found.session_ids == ("b2",)
 
 
 def test_what_is_no_session_is_an_error():
@@ -126,8 +126,8 @@ def test_any_family_is_parted_cleanly(sessions, data):
     not."""
     catalog = Catalog(sessions)
     found = affected_by_delete(catalog, data.draw(st.sampled_from([each.id for each in sessions])))
-    gone = set(found.sessions)
-    assert len(found.sessions) == len(gone)
+    gone = set(found.session_ids)
+    assert len(found.session_ids) == len(gone)
     for chain in catalog.conversations():
         ids = {segment.id for segment in chain.segments}
         assert ids <= gone or not ids & gone

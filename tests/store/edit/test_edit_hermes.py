@@ -173,7 +173,7 @@ def test_an_empty_session_yields_its_title(tmp_path, shape, holder, yields):
         tmp_path / "state.db", shape, [EMPTY | holder, {"id": "mine"}], [{"session_id": "mine"}]
     )
     if yields:
-        change = titles.rename(Store(path), "mine", "Ferry").change
+        change = titles.rename(Store(path), "mine", "Ferry")
         assert [(row.session_id, row.after["title"]) for row in change.rows] == [
             ("empty", None),
             ("mine", "Ferry"),
@@ -196,4 +196,4 @@ def test_the_gateways_own_session_keeps_its_name(tmp_path):
     with pytest.raises(RefusedError, match="Bot Chat"):
         titles.rename(Store(path), "bot", "Mine")
     other = make_store(tmp_path / "other.db", "31", [{"id": "bot", "title": "Bot Chat"}])
-    assert titles.rename(Store(other), "bot", "Mine").title == "Mine"
+    assert titles.rename(Store(other), "bot", "Mine").rows[-1].after["title"] == "Mine"

@@ -79,7 +79,7 @@ def test_a_link_is_judged_by_where_it_leads(path, tmp_path):
         link.symlink_to(path)
     except OSError:
         pytest.skip("no links here")
-    assert titles.rename(Store(link), "a", "Quay").title == "Quay"
+    assert titles.rename(Store(link), "a", "Quay").rows[-1].after["title"] == "Quay"
     assert not Path(f"{link}-wal").exists()
     with with_mode(path.parent, 0o555):
         refused(link, "folder")
@@ -100,11 +100,11 @@ def test_file_systems_of_other_machines(path, tmp_path, monkeypatch, system, saf
     )
     monkeypatch.setattr(guards, "_MOUNTS", mounts)
     if safe:
-        assert titles.rename(Store(path), "a", "Quay").title == "Quay"
+        assert titles.rename(Store(path), "a", "Quay").rows[-1].after["title"] == "Quay"
     else:
         refused(path, f"file system \\({system}\\)")
     monkeypatch.setattr(guards, "_MOUNTS", tmp_path / "none")
-    assert titles.rename(Store(path), "a", "Pier").title == "Pier"
+    assert titles.rename(Store(path), "a", "Pier").rows[-1].after["title"] == "Pier"
 
 
 @pytest.mark.parametrize("version", [32, 99])
@@ -149,7 +149,7 @@ def test_triggers_that_cannot_run_here(path):
     with pytest.raises(StoreRefusedError, match=r"(?i)messages_fts.* needs something .*hermes_cjk"):
         remove(path, "a")
     assert not (path.parent / "trash").exists()
-    assert titles.rename(Store(path), "a", "Quay").title == "Quay"
+    assert titles.rename(Store(path), "a", "Quay").rows[-1].after["title"] == "Quay"
 
 
 def test_a_damaged_store(path):

@@ -64,7 +64,7 @@ def test_tables_that_go_with_a_conversation(tmp_path, table):
         with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
             remove(path, "other")
         assert in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
-    assert titles.rename(Store(path), "other", "Pier").title == "Pier"
+    assert titles.rename(Store(path), "other", "Pier").rows[-1].after["title"] == "Pier"
 
 
 def test_tables_of_others_are_theirs(path):

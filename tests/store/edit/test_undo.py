@@ -50,11 +50,9 @@ def test_what_is_done_can_be_undone(store):
             with pytest.raises(RefusedError, match=column):
                 work(Store(store), ["tip"])
     renamed = titles.rename(Store(store), "tip", " Ferry ")
-    assert (renamed.title, renamed.differs) == ("Ferry", True)
-    assert {row.session_id for row in renamed.change.rows} == {"root", "tip"}, (
-        "the ancestor gives it up"
-    )
-    changes.append(renamed.change)
+    assert renamed.rows[-1].after["title"] == "Ferry"
+    assert {row.session_id for row in renamed.rows} == {"root", "tip"}, "the ancestor gives it up"
+    changes.append(renamed)
     assert dump(store) != before
     for change in reversed(changes):
         undo(Store(store), change)
@@ -88,7 +86,7 @@ def test_ids_are_data(tmp_path, session):
     path = hostile_store(tmp_path / "state.db")
     before = dump(path)
     changes = [
-        titles.rename(Store(path), session, "../../Odd '; --").change,
+        titles.rename(Store(path), session, "../../Odd '; --"),
         flags.archive(Store(path), [session]),
     ]
     assert all(each.session_ids == (session,) for each in changes)
@@ -117,7 +115,7 @@ def test_odd_values_come_back_or_stay(tmp_path):
                 RefusedError, match=r"title.* could not be brought back.* Nothing was changed"
             ):
                 titles.rename(Store(path), each, "Title")
-        changes = [titles.rename(Store(path), "c", "Title c").change]
+        changes = [titles.rename(Store(path), "c", "Title c")]
         changes.append(flags.archive(Store(path), ["a", "b", "c"]))
         assert changes[-1].sentence == "archived 3 conversations"
         for each in reversed(changes):
@@ -134,7 +132,7 @@ def test_an_undo_can_be_undone(tmp_path):
         tmp_path / "state.db", "31", sessions, [{"session_id": "tip", "content": "lantern"}]
     )
     with as_before(path):
-        done = titles.rename(Store(path), "tip", "Ferry").change
+        done = titles.rename(Store(path), "tip", "Ferry")
         after = dump(path)
         back = undo(Store(path), done)
         assert back.sentence == "undone: the title is “Ferry #2” again"
@@ -146,7 +144,7 @@ def test_an_undo_can_be_undone(tmp_path):
 def test_an_undone_first_title(tmp_path):
     """What had no title has none again."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a"}])
-    done = titles.rename(Store(path), "a", "Ferry").change
+    done = titles.rename(Store(path), "a", "Ferry")
     assert undo(Store(path), done).sentence == "undone: it has no title again"
 
 
@@ -176,7 +174,7 @@ def test_an_undo_takes_nothing_back_that_came_later(tmp_path, meanwhile, words, 
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "title": "Ferry"}, {"id": "b"}])
     if not index:
         run(path, "DROP INDEX idx_sessions_title_unique")
-    done = titles.rename(Store(path), "a", "Quay").change
+    done = titles.rename(Store(path), "a", "Quay")
     run(path, meanwhile)
     with as_before(path), pytest.raises(RefusedError, match=f"{words}.* Nothing was changed"):
         undo(Store(path), done)
@@ -219,7 +217,7 @@ def test_rings_end(tmp_path, parents):
     ]
     path = make_store(tmp_path / "state.db", "22", sessions)
     assert set(flags.archive(Store(path), ["a"]).session_ids) == set(parents)
-    assert titles.rename(Store(path), "a", "Ring").title == "Ring"
+    assert titles.rename(Store(path), "a", "Ring").rows[-1].after["title"] == "Ring"
 
 
 def test_a_session_that_is_gone_is_not_said_to_stay(store):

@@ -228,8 +228,8 @@ def test_the_browser_with_each_key(server):
             store = RemoteStore(link, locate_there(link).path)
             with open_store(store) as opened:
                 renamed = opened.rename(newest, "a new; $(title) 'of' mine")
-                assert renamed.title == "a new; $(title) 'of' mine"
-                for change in (opened.archive([newest]), renamed.change):
+                assert renamed.rows[-1].after["title"] == "a new; $(title) 'of' mine"
+                for change in (opened.archive([newest]), renamed):
                     assert change.sentence.endswith(f" on {key}")
                     assert newest in opened.undo(change).session_ids
                 deleted = opened.delete([newest])

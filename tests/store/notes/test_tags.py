@@ -19,7 +19,7 @@ from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.connect import OWN, Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.notes.notes_file import Notes, NotesError
+from hermes_browse.store.notes.notes_file import NotesError, changing_notes, notes_rows
 from hermes_browse.store.notes.tagging import TagCount, clean_tag, keep_restored
 from hermes_browse.store.search.query import parse
 
@@ -226,18 +226,18 @@ def test_a_folder_that_cannot_be_entered(store, tmp_path):
     try:
         if os.access(folder, os.X_OK):
             pytest.skip("this user may enter every folder")
-        notes = Notes(folder / "notes.db", [str(tmp_path), None])
-        with pytest.raises(NotesError, match="cannot be used"):
-            notes.rows("SELECT 1")
+        closed = Store(store.source.path, notes=folder / "notes.db")
+        with closed.reader() as reader, pytest.raises(NotesError, match="cannot be used"):
+            notes_rows(reader, "SELECT ?1, ?2")
     finally:
         folder.chmod(0o700)
 
 
-def test_a_path_that_cannot_be_looked_up(tmp_path):
+def test_a_path_that_cannot_be_looked_up(store, tmp_path):
     """Whether there is a file is not known then: to say that there is none would be a lie."""
-    notes = Notes(tmp_path / ("x" * 300) / "notes.db", [str(tmp_path), None])
-    with pytest.raises(NotesError, match="cannot be used"):
-        notes.rows("SELECT 1")
+    odd = Store(store.source.path, notes=tmp_path / ("x" * 300) / "notes.db")
+    with odd.reader() as reader, pytest.raises(NotesError, match="cannot be used"):
+        notes_rows(reader, "SELECT ?1, ?2")
 
 
 def test_a_read_gives_up_no_lock_of_another_thread(store, tmp_path):
@@ -245,17 +245,21 @@ def test_a_read_gives_up_no_lock_of_another_thread(store, tmp_path):
     browser could then write in the middle of a change."""
     store.tag(["first"], ["deploy"])
     path = tmp_path / "notes.db"
-    notes = Notes(path, [str(store.source.path), None])
     other = (
         "import sqlite3, sys\n"
         "connection = sqlite3.connect(sys.argv[1], 0)\n"
         "connection.execute('INSERT INTO tags VALUES (1, 2, 3, 4)')\n"
         "connection.commit()\n"
     )
-    with notes.changing() as run:
+
+    def tags_there():
+        with store.source.reader() as reader:
+            return notes_rows(reader, f"SELECT DISTINCT tag FROM tags WHERE {OWN}")
+
+    with store.source.reader() as reader, changing_notes(reader) as run:
         run("INSERT INTO tags VALUES (?1, ?2, 'first', 'late')")
-        with ThreadPoolExecutor() as reader:
-            rows = reader.submit(notes.rows, f"SELECT DISTINCT tag FROM tags WHERE {OWN}").result()
+        with ThreadPoolExecutor() as threads:
+            rows = threads.submit(tags_there).result()
         assert rows == [("deploy",)]
         done = subprocess.run([sys.executable, "-c", other, path], capture_output=True, check=False)
         assert b"database is locked" in done.stderr

@@ -21,10 +21,8 @@ def rows_of(path, *ids):
     chosen = f"WITH chosen(id) AS (VALUES {','.join(['(?)'] * len(ids))})"
     with Store(path).reader() as reader:
         counted = {
-            owned.table.name: len(
-                reader.rows(
-                    f"{chosen} SELECT 1 FROM {owned.table.main} WHERE {owned.where('m')}", ids
-                )
+            owned.name: len(
+                reader.rows(f"{chosen} SELECT 1 FROM {owned.main} WHERE {owned.where('m')}", ids)
             )
             for owned in find_layout(reader.rows).owned
         }
@@ -37,7 +35,7 @@ def test_all_tables_of_hermes_are_found(path):
     assert found == {
         "system_prompts": 2, "sessions": 6, "messages": 24, "session_model_usage": 1, "state_meta": 1,
     }  # fmt: skip
-    taken = {owned.table.name for owned in layout_of(path).taken}
+    taken = {owned.name for owned in layout_of(path).taken}
     assert taken == {"sessions", "messages", "session_model_usage", "state_meta"}
 
 
@@ -45,7 +43,7 @@ def test_all_tables_of_hermes_are_found(path):
 def test_no_search_table_is_taken_for_one_of_rows(tmp_path, shape):
     """Nor are their shadows; triggers keep them."""
     layout = layout_of(family(tmp_path / "state.db", shape))
-    tables = [owned.table.name for owned in layout.owned]
+    tables = [owned.name for owned in layout.owned]
     assert not [name for name in tables if name.startswith("messages_fts")]
     assert tables.index("sessions") < tables.index("messages")
 

@@ -10,7 +10,7 @@ from looks import LOOKS
 from rich.cells import cell_len
 from words import translations
 
-from hermes_browse.store.since.since import SinceItem
+from hermes_browse.store.since import SinceItem
 from hermes_browse.store.wording import language, speak
 from hermes_browse.tui.screens.since import SinceRow
 from hermes_browse.tui.text.styled import line_text
@@ -95,6 +95,6 @@ async def test_english_again(tmp_path):
 
 def test_a_row_of_what_happened_ends_with_its_age():
     """Its columns were counted in characters, so that the last one was cut."""
-    item = SinceItem("running", "s", "Fix auth bug", 1, NOW - 180, "", False, "cli")
+    item = SinceItem("running", "s", "", 1, NOW - 180, False, "Fix auth bug", "cli")
     line = line_text(SinceRow(item).spans(80, NOW))
     assert cell_len(line) == 80 and line.endswith("3分钟 ")

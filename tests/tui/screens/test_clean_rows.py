@@ -129,7 +129,7 @@ def test_a_job_stands_where_its_sums_belong(plan):
         tip = sample.conversation.tip._replace(id=f"{sample.conversation.id[:-1]}{number}")
         conversation = sample.conversation._replace(segments=(tip,), last_active=last)
         sizes = Sizes(rows=size, shown=size, content=size)
-        return sample._replace(conversation=conversation, own=sizes, of_subagents=Sizes())
+        return sample._replace(conversation=conversation, own=sizes, sizes=sizes)
 
     first, *runs = (
         made(samples["cron_job1"], number, size, age)

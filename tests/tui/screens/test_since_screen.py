@@ -243,9 +243,9 @@ async def test_reading_among_all_profiles(tmp_path):
 
 def test_nothing_of_a_title_reaches_the_terminal(tmp_path):
     """A row passes what it shows through the same filter as every other list."""
-    from hermes_browse.store.since.since import SinceItem
+    from hermes_browse.store.since import SinceItem
 
-    item = SinceItem("new", "s", "a\x1b[31mb", 1, NOW, "c\x1b]0;d", True, "c\x07li")
+    item = SinceItem("new", "s", "c\x1b]0;d", 1, NOW, True, "a\x1b[31mb", "c\x07li")
     line = SinceRow(item).spans(100, NOW)
     assert Content("".join(part for part, _look in line)).plain.isprintable()
 

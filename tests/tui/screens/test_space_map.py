@@ -13,7 +13,7 @@ from builders import make_store
 from pruning import NOW
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.sizes import ConversationBytes, Sizes
+from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.screens.cleanup import plan_screen as screen_of_plans
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
@@ -123,7 +123,7 @@ def many(plan):
         conversation = sample.conversation._replace(
             segments=(segment,), size=140, last_active=float(number)
         )
-        return sample._replace(conversation=conversation, own=sizes, of_subagents=Sizes())
+        return sample._replace(conversation=conversation, own=sizes, sizes=sizes)
 
     spared = plan.spared[0]
     return plan._replace(
@@ -136,9 +136,7 @@ def many(plan):
 
 def map_of(plan, known):
     """A map of what the plan has."""
-    conversations = Watched(
-        ConversationBytes(each.conversation.id, each.own.total) for each in plan.selected
-    )
+    conversations = Watched((each.conversation.id, each.own.total) for each in plan.selected)
     return known._replace(
         conversations=conversations, total=sum(each.bytes for each in conversations)
     )

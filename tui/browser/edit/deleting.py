@@ -97,7 +97,7 @@ class DeleteCard(CountCard):
         self._plan, self._marks, self._kept, self._location = plan, marks, kept, location
         # Made where the card is made, on a reading thread: a plan may have 100,000 conversations.
         self._totals, self._others = totals_line(plan), self._lines()
-        self._warning = long_lock_warning(max(each.rows for each in plan.selected))
+        self._warning = long_lock_warning(max(each.messages for each in plan.selected))
 
     def content(self) -> ComposeResult:
         yield styled(
@@ -159,7 +159,7 @@ class DeleteCard(CountCard):
                     "with 1 subagent ({messages})",
                     "with {count:,} subagents ({messages})",
                     len(each.subagents),
-                    messages=formats.counted(each.of_subagents.shown, "message"),
+                    messages=formats.counted(each.sizes.shown - each.own.shown, "message"),
                 )
                 if each.cost_usd != conversation.cost_usd:
                     along = f"{along} {formats.money(each.cost_usd)}".rstrip()
@@ -315,7 +315,7 @@ def protected(context: Context, plan: Plan) -> str:
 async def carry_out(context: Context, plan: Plan) -> CleanedUp:
     """Delete by a plan, and show how far that is."""
     store, count = context.connect(), len(plan.selected)
-    messages = sum(each.rows for each in plan.selected)
+    messages = sum(each.messages for each in plan.selected)
     title = ngettext(
         "Moving 1 conversation to the trash",
         "Moving {count:,} conversations to the trash",

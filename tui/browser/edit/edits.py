@@ -145,7 +145,7 @@ class Edits(MarksAndUndo):
         except BrowseError as error:
             self._ask_title(conversation, (typed, str(error)))
         else:
-            self._changed(renamed.change)
+            self._changed(renamed)
 
     def tag(self) -> None:
         """Ask for the tags of the targets; in the field are those that all of them have."""

@@ -71,9 +71,7 @@ def _queue(catalog: Catalog, details: RowDetails, sort: Sort, view: View) -> lis
     for root in catalog.order(view):
         sessions: Sequence[Session] = catalog.conversation(root).segments
         if sort is Sort.SIZE:
-            sessions = [
-                catalog.sessions[each] for each in affected_by_delete(catalog, root).sessions
-            ]
+            sessions = affected_by_delete(catalog, root).sessions
         messages = sum(each.message_count for each in sessions)
         state = messages, newest_activity(sessions), len(sessions)
         if details.measured[sort].get(root) != state:

@@ -13,8 +13,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hermes_browse.store.cleanup.plan import Plan, Planned, Totals
+from hermes_browse.store.cleanup.plan import Plan, Totals
 from hermes_browse.store.cleanup.selection import Selection
+from hermes_browse.store.edit.delete_plan import DeletePlan
 from hermes_browse.store.sessions.catalog import Catalog, SpareReason, rank
 from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.sessions.relations import job_of
@@ -53,7 +54,7 @@ class Sums(NamedTuple):
     """None if no cost is known."""
 
 
-def sums_of(runs: Sequence[Planned]) -> Sums:
+def sums_of(runs: Sequence[DeletePlan]) -> Sums:
     """Add up what would go."""
     return Sums(
         messages=sum(run.own.shown for run in runs),
@@ -83,7 +84,7 @@ class PlanRow(NamedTuple):
 
     conversation: Conversation
     """That of the first run."""
-    runs: Sequence[Planned]
+    runs: Sequence[DeletePlan]
     """One for a conversation; longest idle first."""
     sums: Sums
     goes: int
@@ -251,13 +252,13 @@ def rows_of(
         order: A job is sorted by the sums of its runs, and by the idle time of its oldest run.
     """
 
-    def going(key: str, runs: Sequence[Planned]) -> PlanRow:
+    def going(key: str, runs: Sequence[DeletePlan]) -> PlanRow:
         goes = sum(run.conversation.root_id not in left_out for run in runs)
         first = runs[0].conversation
         title = None if key == _key(first) else details.job_title(first)
         return PlanRow(first, runs, sums_of(runs), goes, title, key in opened)
 
-    by_key: dict[str, list[Planned]] = {}
+    by_key: dict[str, list[DeletePlan]] = {}
     for planned in plan.selected:
         by_key.setdefault(key_in_plan(planned.conversation), []).append(planned)
     rows: list[ListRow] = []
@@ -280,7 +281,7 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
         freed[planned.conversation.id] = planned.own.total
         for session in planned.subagents:
             tip = catalog.conversation(session.id).tip.id
-            share = planned.of_subagents.total // len(planned.subagents)
+            share = (planned.bytes - planned.own.total) // len(planned.subagents)
             freed[tip] = freed.get(tip, 0) + share
     return freed
 
