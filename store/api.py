@@ -127,8 +127,7 @@ class OpenStore(StoreWrites):
         """
         (conversation,) = self.conversations_of([session_id], time.time())
         rows = self.outline(conversation.segments, reading).rows
-        for portion in read_in_portions(self.messages, [row.id for row in rows], _WINDOW):
-            yield from portion
+        yield from read_in_portions(self.messages, [row.id for row in rows], _WINDOW)
 
     # Search
 
