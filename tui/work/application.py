@@ -42,7 +42,7 @@ if sys.platform != "win32":
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan  # noqa: F401 -- in quotes
-    from hermes_browse.store.hosts.link import Links
+    from hermes_browse.store.hosts.connection import Links
 
 _PATIENCE = 1.0
 """Seconds that a key waits at most for those before it."""
@@ -154,7 +154,7 @@ class Application(App["ResumePlan"]):
     @cached_property
     def links(self) -> Links:
         """The connections to the configured hosts; none is open before it is asked."""
-        from hermes_browse.store.hosts.link import Links  # start: most users have no hosts
+        from hermes_browse.store.hosts.connection import Links  # start: most users have no hosts
 
         return Links()
 

@@ -18,7 +18,7 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts import codec
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 from hermes_browse.store.insights.sums import make_report
 from hermes_browse.store.messages.chat_message import Reading
@@ -78,7 +78,7 @@ def _answers(store):
     for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):
         yield store.plan(catalog, Selection(parse_line(line, NOW)), NOW)
     sessions = list(catalog.sessions.values())
-    yield dict(store.measure(sessions))
+    yield store.sizes_of(sessions)
     yield store.space_map(catalog), store.file_space(), store.vocabulary(catalog)
     for of_tools in (False, True):
         facts = store.facts(catalog, of_tools=of_tools, sizes=not of_tools)

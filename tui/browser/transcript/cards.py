@@ -299,7 +299,7 @@ def read_card(
         (conversation,) = store.with_details([conversation])
     if conversation.size is None and catalog.of_session(conversation.id) is not None:
         ids = affected_by_delete(catalog, conversation.id).sessions
-        sizes = store.measure([catalog.sessions[each] for each in ids])
+        sizes = store.sizes_of([catalog.sessions[each] for each in ids])
         conversation = conversation._replace(size=added(sizes.values()).total)
     words = ""
     if not store.source.is_several:  # each has rules of its own
