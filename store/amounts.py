@@ -182,7 +182,7 @@ _COUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+)([km]?)")
 _BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(|[kmgt]i?)b?")
 _MONEY = re.compile(r"\$?([0-9]+\.?[0-9]*|\.[0-9]+)([km]?)")
 _POWERS = ("", "k", "m", "g", "t")
-_MAX_COUNT = 10**15
+_MAX_COUNT = 10**15 - 1
 """Of a count: more is a typing error, and too much for some readers of JSON."""
 _MAX_BYTES = 2**53
 _MAX_MONEY = 1e12
@@ -194,20 +194,8 @@ def parse_count(text: str) -> int:
     Raises:
         ValueError: It is not a count; the message is a sentence for the user.
     """
-    count = _number(_COUNT, text)
-    if not 0 <= count < _MAX_COUNT or count != int(count):
-        raise ValueError(_("wants a whole number such as 5, 1,000 or 20k, not {text!r}", text=text))
-    return int(count)
-
-
-def _number(pattern: re.Pattern[str], text: str) -> float:
-    """Return the number that a text is; -1 if it is none."""
-    match = pattern.fullmatch(text.strip().lower())
-    if match is None:
-        return -1.0
-    number, unit = match.groups()
-    base = 1024.0 if unit.endswith("i") else 1000.0
-    return float(number.replace(",", "")) * base ** _POWERS.index(unit.rstrip("i"))
+    wants = N_("wants a whole number such as 5, 1,000 or 20k, not {text!r}")
+    return int(_amount(_COUNT, text, _MAX_COUNT, wants, is_whole=True))
 
 
 def parse_bytes(text: str) -> int:
@@ -218,10 +206,8 @@ def parse_bytes(text: str) -> int:
         ValueError: It is not a size, or more than a disk holds; the message is a sentence for the
             user.
     """
-    amount = _number(_BYTES, text)
-    if not 0 <= amount <= _MAX_BYTES:
-        raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}", text=text))
-    return int(amount)
+    wants = N_("wants a size such as 10M, 1.5G or 512k, not {text!r}")
+    return int(_amount(_BYTES, text, _MAX_BYTES, wants))
 
 
 def parse_money(text: str) -> float:
@@ -230,10 +216,21 @@ def parse_money(text: str) -> float:
     Raises:
         ValueError: It is not an amount; the message is a sentence for the user.
     """
-    amount = _number(_MONEY, text)
-    if not 0 <= amount <= _MAX_MONEY:
-        raise ValueError(_("wants an amount in dollars, not {text!r}", text=text))
-    return amount
+    return _amount(_MONEY, text, _MAX_MONEY, N_("wants an amount in dollars, not {text!r}"))
+
+
+def _amount(
+    pattern: re.Pattern[str], text: str, most: float, wants: str, *, is_whole: bool = False
+) -> float:
+    """Return the number that a text is, with a unit perhaps. ValueError with what is wanted, if it
+    is none, or too large."""
+    if match := pattern.fullmatch(text.strip().lower()):
+        number, unit = match.groups()
+        base = 1024.0 if unit.endswith("i") else 1000.0
+        amount = float(number.replace(",", "")) * base ** _POWERS.index(unit.rstrip("i"))
+        if amount <= most and not (is_whole and amount % 1):
+            return amount
+    raise ValueError(_(wants, text=text))
 
 
 def size(count: float) -> str:

@@ -10,7 +10,7 @@ with open_store() as store:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .export.source import Format
     from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
-    from .hosts.link import Links
+    from .hosts.connection import Links
     from .search.query import Query
     from .sessions.catalog import Catalog
     from .sessions.session_rows import StoreState
@@ -128,8 +128,7 @@ class OpenStore(StoreWrites):
         """
         (conversation,) = self.conversations_of([session_id], time.time())
         rows = self.outline(conversation.segments, reading).rows
-        for portion in read_in_portions(self.messages, [row.id for row in rows], _WINDOW):
-            yield from portion
+        yield from read_in_portions(self.messages, [row.id for row in rows], _WINDOW)
 
     # Search
 
@@ -174,16 +173,6 @@ class OpenStore(StoreWrites):
     run = read(later.run.read_run)
 
     # Sizes, sums, health, and plans of clean-ups
-
-    def measure(
-        self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None
-    ) -> Mapping[str, Sizes]:
-        """Measure the bytes of sessions, as far as they are not `known`; those are added there."""
-        sizes = known if known is not None else {}
-        missing = [session for session in sessions if session.id not in sizes]
-        if missing:
-            sizes.update(self.sizes_of(missing))
-        return sizes
 
     @read_method
     def sizes_of(self, sessions: Sequence[Session], most: int | None = None) -> dict[str, Sizes]:

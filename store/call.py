@@ -96,9 +96,9 @@ def write_method(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
 
 def read_in_portions(
     read: Callable[[list[int]], Sequence[T]], ids: Sequence[int], most: int
-) -> Iterator[Sequence[T]]:
-    """Read rows by id, at most so many at a time; fewer where an answer of another machine is too
-    large."""
+) -> Iterator[T]:
+    """Yield rows by id, read at most so many at a time; fewer where an answer of another machine is
+    too large."""
     for some in chunks(ids, most):
         try:
             rows = read(list(some))
@@ -107,7 +107,7 @@ def read_in_portions(
                 raise
             yield from read_in_portions(read, some, (len(some) + 1) // 2)
         else:
-            yield rows
+            yield from rows
 
 
 class StoreConnection:

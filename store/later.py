@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .export import source as source
     from .hermes import health as health
     from .hermes import resume_command as resume_command
-    from .hosts import link as link
+    from .hosts import connection as connection
     from .hosts import remote as remote
     from .hosts import ssh as ssh
     from .insights import facts as facts
@@ -66,7 +66,7 @@ _FOLDERS = {
     "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
     "export": ("files", "jsonl", "redact", "source"),
     "hermes": ("health", "resume_command"),
-    "hosts": ("link", "remote", "ssh"),
+    "hosts": ("connection", "remote", "ssh"),
     "insights": ("facts", "sums"),
     "messages": ("decode", "details", "preview", "transcript"),
     "notes": ("notes_file", "tagging"),

@@ -35,7 +35,7 @@ from .widgets.list_rows import NoteRow
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan
-    from hermes_browse.store.hosts.link import Links
+    from hermes_browse.store.hosts.connection import Links
 
 
 Colour = tuple[int, int, int]

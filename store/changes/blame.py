@@ -18,8 +18,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, first_texts
-from ..connection.tool_results import json_at_start
+from ..connection.stored_values import as_int, first_texts, json_at_start
 from ..messages.chat_message import ChatMessage
 from ..messages.decode import read_messages_of
 from ..messages.transcript import branched_off

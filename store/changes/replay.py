@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..connection.reader import Reader
-from ..connection.stored_values import Json, as_mapping
-from ..connection.tool_results import has_failed, json_at_start
+from ..connection.stored_values import Json, as_mapping, has_failed, json_at_start
 from ..sessions.models import Session
 from .commands import changed_names, moved_to, names_in, read_program
 from .diffs import parse_diff
@@ -180,7 +179,7 @@ class _FileCall:
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        arguments, is_done = self.arguments, not has_failed(text, None)
+        arguments, is_done = self.arguments, not has_failed(text)
         if not self.result:
             self.edit = self.edit._replace(ok=False)
             arguments = {"path": arguments.get("path")}

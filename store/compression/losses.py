@@ -18,8 +18,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
-from ..connection.stored_values import as_mapping
-from ..connection.tool_results import load_json
+from ..connection.stored_values import as_mapping, load_json
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import read_messages_of
 from ..wording import N_

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..errors import (
     Advice,
@@ -24,12 +24,12 @@ from ..errors import (
     StoreMissingError,
     StoreUnreadableError,
 )
-from ..text import as_text, text_of
+from ..text import as_text
 from ..wording import _
 from .failures import opened, patiently, translated
 from .reader import FileFacts, Reader
 from .schema import read_schema
-from .tool_results import has_failed
+from .stored_values import has_failed
 
 Fingerprint = tuple[int, ...]
 _FileKey = tuple[int, int]
@@ -49,26 +49,21 @@ def _size(path: Path) -> int:
     return _facts(path)[-1]
 
 
-def _has_failed(result: bytes | None, effect: bytes | None) -> bool:
-    """Do `tool_results.has_failed` for SQL, which hands over texts that are not UTF-8 as bytes
-    only."""
-    return has_failed(text_of(result), as_text(effect))
-
-
-class RemoteCalls(Protocol):
+class RemoteCalls:
     """Calls on a store that is not a file of this machine."""
 
     def call(self, name: str, values: Mapping[str, object]) -> object:
         """Return the answer of the call of that name there, given its arguments by name."""
+        raise NotImplementedError
 
     def begin(self) -> None:
-        """Do the same as `Reader.begin`."""
+        """Do the same as `Reader.begin`; nothing where an interrupt ends with the call."""
 
     def interrupt(self) -> None:
         """Do the same as `Reader.interrupt`."""
 
     def close(self) -> None:
-        """Do the same as `Reader.close`."""
+        """Do the same as `Reader.close`; nothing where nothing is held open."""
 
 
 class Store:
@@ -189,7 +184,7 @@ class Store:
                 schema = of_file.schema[1]
                 for statement in ("PRAGMA temp_store=MEMORY", *schema.views()):
                     connection.execute(statement)
-                connection.create_function("has_failed", 2, _has_failed, deterministic=True)
+                connection.create_function("has_failed", 2, has_failed, deterministic=True)
                 connection.execute("PRAGMA query_only=1")
             except BaseException:
                 connection.close()

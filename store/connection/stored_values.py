@@ -1,5 +1,5 @@
 """Conversion of stored values: SQLite does not enforce column types, and salvaged rows hold
-anything."""
+anything. And what the result of a tool says: JSON, mostly, or a text."""
 
 from __future__ import annotations
 
@@ -163,6 +163,59 @@ def as_mapping(value: object) -> Json:
     except ValueError:
         return {}
     return loaded if isinstance(loaded, dict) else {}
+
+
+# Results of tools. No column tells whether a call failed, in any Hermes up to 0.22
+
+_DECODER = json.JSONDecoder()
+LONGEST_RESULT = 200_000
+"""Code points of the longest result that is parsed; of a longer one only the start is checked."""
+
+
+def load_json(text: str) -> dict[str, Any] | list[Any] | None:
+    """Parse a JSON object or list; None for any other text, and for one too long or nested too
+    deep."""
+    stripped = text.strip()
+    if stripped[:1] not in ("{", "[") or len(stripped) > LONGEST_RESULT:
+        return None
+    try:
+        loaded = read_json(stripped)
+    except ValueError:
+        return None
+    return loaded if isinstance(loaded, dict | list) else None
+
+
+def json_at_start(text: str) -> Json:
+    """Parse the JSON object that a text begins with; an empty one if there is none.
+
+    Hermes may append hints for the model to a result (0.14 to 0.19).
+    """
+    try:
+        value, _end = _DECODER.raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def asks_for_approval(result: Json) -> bool:
+    """Whether a result says that a command waits for the user's approval (0.19)."""
+    return result.get("status") in ("pending_approval", "approval_required")
+
+
+def has_failed(result: object, effect: object = None) -> bool:
+    """Tell whether the stored result of a tool reports a failure; `effect` is `effect_disposition`
+    (0.19 and later). Connections that read a store have it as a function of SQL."""
+    text = text_of(result)
+    loaded = json_at_start(text) if len(text) <= LONGEST_RESULT else {}
+    if asks_for_approval(loaded):
+        return False
+    if loaded:
+        code = loaded.get("exit_code", loaded.get("returncode", 0))
+        failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
+        return failed or loaded.get("success") is False
+    if "error" in text_of(effect).lower():
+        return True
+    return text.lstrip()[:40].lower().startswith(("error", "traceback (most recent"))
 
 
 # SQL

@@ -82,19 +82,17 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     """
     stems = [file_stem(title) for title, _session in titles]
     counts = Counter(map(_folded, stems))
-    used: set[str] = set()
-    names: list[str] = []
+    names: dict[str, str] = {}  # by what file systems make of them
     for stem, (title, session_id) in zip(stems, titles, strict=True):
         base = stem
         if counts[_folded(stem)] > 1:
             base = f"{file_stem(title, NAME_BYTES - 40)} ({file_stem(session_id[-20:], 30)})"
         name, number = base, 1
-        while _folded(name) in used:
+        while _folded(name) in names:
             number += 1
             name = f"{base} {number}"
-        used.add(_folded(name))
-        names.append(name + extension)
-    return names
+        names[_folded(name)] = name + extension
+    return list(names.values())
 
 
 def _failure(path: Path, error: OSError) -> BrowseError:

@@ -21,14 +21,15 @@ from ..messages.chat_message import CALL, RESULT, Block
 from ..text import one_line
 from ..wording import _, language, pgettext
 from .markdown import split_fences
-from .rendered import (
+from .source import (
+    ExportedConversation,
     RenderedMessage,
+    Seam,
     day_name,
     indented_json,
     marks,
     speaker,
 )
-from .source import ExportedConversation, Seam
 
 _FOLDER = Path(__file__).resolve().parent
 STYLE = "\n" + (_FOLDER / "page.css").read_text(encoding="utf-8")

@@ -17,9 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 
-from ..call import read_in_portions
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int, safe_json
@@ -37,7 +35,6 @@ from .source import (
     session_gone,
 )
 
-_SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
 """Columns of `messages` that Hermes 0.22 does not export: derived by triggers."""
 _DECODED = frozenset(("content", "tool_calls", "display_metadata"))
@@ -192,11 +189,9 @@ def _session(
     if redactor.active and isinstance(title := values.get("title"), str):
         values = values | {"title": _distinct(redactor.text(title), titles)}
     yield _row(values, redactor)[:-1] + tags + ', "messages": ['
-    read = partial(read_all, session_id, lambda some: store.stored_messages(some).rows)
     separator = ""
-    for rows in read_in_portions(read, ids, _SLICE):
-        for row in rows:
-            counts.messages += 1
-            yield separator + _row(row, redactor)
-            separator = ", "
+    for row in read_all(session_id, lambda some: store.stored_messages(some).rows, ids):
+        counts.messages += 1
+        yield separator + _row(row, redactor)
+        separator = ", "
     yield "]}\n"

@@ -21,14 +21,15 @@ from ..connection.stored_values import write_json
 from ..messages.chat_message import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
-from .rendered import (
+from .source import (
+    ExportedConversation,
     RenderedMessage,
+    Seam,
     day_name,
     indented_json,
     marks,
     speaker,
 )
-from .source import ExportedConversation, Seam
 
 _AS_CODE = ("id", "folder", "branch")
 _HINT = 80

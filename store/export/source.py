@@ -1,4 +1,5 @@
-"""Read conversations for an export in windows of messages, each as blocks of printable text.
+"""Conversations as an export has them, and a chat message as `show` and a copy have it too: its
+blocks as printable text, its speaker, its marks, its day.
 
 The consumer of an export may be slow (a pager, a full pipe). Hermes 0.22 does no maintenance while
 another process has the store open, so no connection is open while text is passed on; memory is
@@ -7,19 +8,24 @@ bounded by the window.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from functools import cached_property, partial
-from itertools import chain
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from ..amounts import local_time
+from ..amounts import WEEKDAYS, local_time
 from ..call import read_in_portions
+from ..connection.stored_values import json_as_text, read_exactly
 from ..errors import NotFoundError
 from ..messages.chat_message import (
+    CALL,
+    RESULT,
+    SUMMARY,
+    Block,
     ChatMessage,
     Reading,
     RowInfo,
@@ -27,9 +33,8 @@ from ..messages.chat_message import (
 )
 from ..messages.transcript import Outline
 from ..sessions.models import Conversation, Session
-from ..text import one_line
-from ..wording import _
-from .rendered import RenderedMessage, rendered
+from ..text import one_line, printable
+from ..wording import N_, _
 
 if TYPE_CHECKING:
     from .redact import Redactor  # start time: `show` redacts nothing
@@ -40,6 +45,8 @@ WINDOW = 200
 """Chat messages per window."""
 HIDDEN = "hidden"
 """In `ExportCounts.not_live`, beside the states."""
+_NAMES = N_({"user": "You", "assistant": "Assistant", "system": "System"})
+_STATES = N_({State.COMPACTED: "compacted", State.REWOUND: "rewound"})
 
 
 class Format(StrEnum):
@@ -48,6 +55,16 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     JSONL = "jsonl"
     HTML = "html"
+
+
+class RenderedMessage(NamedTuple):
+    """A chat message with its blocks, in the same order in all formats."""
+
+    message: ChatMessage
+    tool: str
+    """The tool of a result, else empty."""
+    blocks: tuple[Block, ...]
+    """Printable; a result has its tool, and its body may be empty."""
 
 
 class Seam(NamedTuple):
@@ -139,17 +156,21 @@ def _messages_gone(session_id: str) -> NotFoundError:
 
 
 def read_all(
-    session_id: str, read: Callable[[list[int]], Sequence[T]], ids: list[int]
-) -> Sequence[T]:
-    """Read rows of a session by id, all of them: a file must not be cut short without a word.
+    session_id: str, read: Callable[[list[int]], Sequence[T]], ids: Sequence[int]
+) -> Iterator[T]:
+    """Yield rows of a session by id, all of them: a file must not be cut short without a word.
 
     Raises:
         NotFoundError: One has been deleted meanwhile.
     """
-    rows = read(ids)
-    if len(rows) < len(ids):
-        raise _messages_gone(session_id)
-    return rows
+
+    def read_some(some: list[int]) -> Sequence[T]:
+        rows = read(some)
+        if len(rows) < len(some):
+            raise _messages_gone(session_id)
+        return rows
+
+    return read_in_portions(read_some, ids, WINDOW)
 
 
 @dataclass
@@ -196,18 +217,25 @@ class ExportedConversation:
         return self.export.store.outline(self.conversation.segments, Reading.EVERYTHING)
 
     def _exported_rows(self) -> list[RowInfo]:
-        """Return the rows that are exported; errors as of `events`."""
-        rows, part = self._outline.rows, self.export.part
+        """Return the rows that are exported, and count those that are not live; errors as of
+        `events`."""
+        rows, copies = self._outline.rows, self._outline.copies
+        part, store = self.export.part, self.export.store
         if part is not None:
             chosen = [row for row in rows if row.id in part]
             if len(chosen) < len(part):
                 raise _messages_gone(self.conversation.id)
             return chosen
-        said = [row for row in rows if row.is_said and row.id not in self._outline.copies]
+        said = [row for row in rows if row.is_said and row.id not in copies]
         if len(said) < self.conversation.message_count:
             for segment in self.conversation.segments:
-                if self.export.store.stored_session(segment.id) is None:
+                if store.stored_session(segment.id) is None:
                     raise session_gone(segment.id)
+        self.export.counts.not_live.update(
+            State.REWOUND if row.state is State.REWOUND else HIDDEN
+            for row in rows
+            if not (row.is_said or row.id in copies)
+        )
         return list(rows) if self.export.everything else said
 
     def events(self) -> Iterator[Event]:
@@ -218,19 +246,12 @@ class ExportedConversation:
             NotFoundError: Something of it has been deleted meanwhile.
             StoreError: The store cannot be read any more.
         """
-        store, counts = self.export.store, self.export.counts
+        counts, store = self.export.counts, self.export.store
         ids = [row.id for row in self._exported_rows()]
-        if self.export.part is None:
-            counts.not_live.update(
-                State.REWOUND if row.state is State.REWOUND else HIDDEN
-                for row in self._outline.rows
-                if not (row.is_said or row.id in self._outline.copies)
-            )
         counts.sessions += len(self.conversation.segments)
         day: date | None = None
         session = self.conversation.root_id
-        read = partial(read_all, self.conversation.id, store.messages)
-        for message in chain.from_iterable(read_in_portions(read, ids, WINDOW)):
+        for message in read_all(self.conversation.id, store.messages, ids):
             counts.messages += 1
             if message.session_id != session:
                 session = message.session_id
@@ -240,3 +261,91 @@ class ExportedConversation:
                 day = moment.date()
                 yield day
             yield rendered(message, redactor=self.export.redactor)
+
+
+# A chat message
+
+
+def rendered(
+    message: ChatMessage,
+    result_of: Callable[[str], ChatMessage | None] = lambda call_id: None,
+    *,
+    redactor: Redactor | None = None,
+) -> RenderedMessage:
+    """Return a chat message with its blocks.
+
+    Args:
+        message: The message.
+        result_of: The result of a call by its id, to stand after the call; None if it is unknown.
+        redactor: Replaces and counts secrets.
+    """
+    blocks = list(message.blocks)
+    for call in message.tool_calls:
+        blocks.append(Block(CALL, call.arguments, call.name))
+        if (result := result_of(call.id)) is not None:
+            blocks.append(Block(RESULT, result.text, call.name))
+    tool = message.tool_name or "tool" if message.role == "tool" else ""
+    shown = [
+        _clean(block, block.tool or tool, redactor)
+        for block in blocks
+        if block.kind.exported is not None
+    ]
+    # What a summary replaced was before the message that it was merged into, so also before its
+    # reasoning.
+    shown.sort(key=lambda block: block.kind is not SUMMARY)
+    tool = one_line(redactor.text(tool) if redactor is not None else tool)
+    kept = (block for block in shown if block.body or block.kind in (RESULT, CALL))
+    return RenderedMessage(message, tool, tuple(kept))
+
+
+def _clean(block: Block, tool: str, redactor: Redactor | None) -> Block:
+    body, is_data = block.body, block.kind in (CALL, RESULT)
+    if redactor is not None:
+        body = redactor.json_text(body) if is_data else redactor.text(body)
+        tool = redactor.text(tool)
+    body = printable(body)
+    return Block(
+        block.kind, readable_result(body) if block.kind is RESULT else body, one_line(tool)
+    )
+
+
+def indented_json(arguments: str) -> str | None:
+    """Return the arguments of a call as indented, printable JSON; None if they are not JSON, or that
+    would change them."""
+    try:
+        return printable(json.dumps(read_exactly(arguments), ensure_ascii=False, indent=2))
+    except ValueError:
+        return None
+
+
+def readable_result(result: str) -> str:
+    """Return the printable result of a tool with line ends unescaped, if it is a JSON object that
+    keeps its text so; others unchanged."""
+    try:
+        loaded = read_exactly(result) if result.startswith("{") else None
+    except ValueError:
+        return result
+    return (printable(json_as_text(loaded)) if isinstance(loaded, dict) else "") or result
+
+
+def speaker(rendered: RenderedMessage) -> str:
+    """Return the name of the speaker on one line: user, assistant, a tool, or the role as
+    stored."""
+    if rendered.tool:
+        return one_line(_("Tool {name}", name=rendered.tool))
+    role = rendered.message.role
+    return _(_NAMES[role]) if role in _NAMES else one_line(role)
+
+
+def marks(message: ChatMessage) -> str:
+    """Return what a message is marked with: its state, and whether it is hidden; empty for one that
+    is live and seen."""
+    words = [_(_STATES[message.state])] if message.state in _STATES else []
+    if message.is_hidden:
+        words.append(_("hidden"))
+    return _(", ").join(words)
+
+
+def day_name(day: date) -> str:
+    """Return `Thursday, 2026-01-01` in the current language, independent of the locale."""
+    return _("{weekday}, {date}", weekday=_(WEEKDAYS[day.weekday()]), date=day.isoformat())

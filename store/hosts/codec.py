@@ -98,28 +98,21 @@ def signature(name: str) -> Signature:
     """Return the types of a call; KeyError if there is none."""
     call = CALLS[name]
     function = inspect.unwrap(call.function)
-    hints = get_type_hints(function, function.__globals__ | _TYPES)
+    types = get_type_hints(function, function.__globals__ | _TYPES)
     parameters = [*inspect.signature(function).parameters.values()][call.leading_count :]
-    sent: dict[str, object] = {}
+    sent = [each for each in parameters if each.name not in (*_STAYS, *_REPORTS, "stopped")]
     fields: list[tuple[str, Any, Any]] = []
-    reports: dict[str, object] = {}
-    for parameter in parameters:
-        each, kind, default = parameter.name, hints[parameter.name], parameter.default
-        if each in _REPORTS:
-            taken, _nothing = get_args(kind)
-            reports[each] = taken[0]
-        elif each not in (*_STAYS, "stopped"):
-            sent[each] = kind
-            if default is parameter.empty:
-                default = msgspec.NODEFAULT
-            fields.append((each, _SENT_AS.get(kind, kind), default))
+    for each in sent:
+        kind = types[each.name]
+        default = msgspec.NODEFAULT if each.default is each.empty else each.default
+        fields.append((each.name, _SENT_AS.get(kind, kind), default))
     return Signature(
-        sent,
+        {each.name: types[each.name] for each in sent},
         msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True),
-        tuple(each for each in _STAYS if each in hints),
-        "stopped" in hints,
-        reports,
-        hints["return"],
+        tuple(each for each in _STAYS if each in types),
+        "stopped" in types,
+        {each: get_args(types[each])[0][0] for each in _REPORTS if each in types},
+        types["return"],
         call.is_write,
     )
 
@@ -304,3 +297,27 @@ def error_there(host: Host, error: BrowseError) -> BrowseError:
         here = kind(f"{host.name}: {sentence}", remedy=remedy, advice=error.advice)
     here.is_unchanged, here.exit_code = False, error.exit_code
     return here
+
+
+# What the program there says without being asked
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """What the program on a host says first."""
+
+    version: str = ""
+    path: str = ""
+    """The store there."""
+    profile: str = ""
+    """Its profile in Hermes; empty for none."""
+    protocol: int = 0
+    """As of `PROTOCOL`."""
+    rights: tuple[str, ...] = ()
+    """What may be asked for: `read`, and `change` where the machine allows changes."""
+
+
+class Unasked(msgspec.Struct):
+    """A line that belongs to no question."""
+
+    hello: Hello | None = None
+    fingerprint: tuple[int, int, int, int, int, int, int, int] | None = None

@@ -1,9 +1,10 @@
-"""An open connection to a host: one ssh process, and `hermes-browse serve --stdio` at its other
-end.
+"""The connections of this process to hosts: one for each, opened when something is asked, and again
+after it was lost.
 
-Each question and each answer is a line of JSON; `serving.py` is the other side. A line that nobody
-has asked for is dropped unread; one that was asked for is read by who asked. The ssh process ends
-with this process, however that ends: the host's program ends with its input.
+A connection is an ssh process with `hermes-browse serve --stdio` at its other end. Each question
+and each answer is a line of JSON; `serving.py` is the other side. A line that nobody has asked for
+is dropped unread; one that was asked for is read by who asked. The ssh process ends with this
+process, however that ends: the host's program ends with its input.
 """
 
 from __future__ import annotations
@@ -15,28 +16,26 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
-
-import msgspec
+from functools import partial
+from typing import Any, NamedTuple
 
 from ..connection.reader import Stopped
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
 from ..progress import never
 from ..wording import _
+from .codec import Hello, Unasked, decode
 from .host import Host, HostError, explain, fault
-from .ssh import (
-    ANSWER_BYTES,
-    ANSWER_SECONDS,
-    CONNECT_SECONDS,
-    NOISE_BYTES,
-    SshProcess,
-)
+from .ssh import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
 
 SERVE = ("serve", "--stdio")
 """What runs at the other end; a key may be restricted to it."""
 CHANGE_SECONDS = 660.0
 """How long a change may take without a report; more than its limit there."""
+RETRY_SECONDS = 5.0
+"""After a failure, questions fail at once for this long; then the next one connects again."""
+POLL_SECONDS = 15.0
+"""Between two attempts to reach a host that is away and still on screen."""
 _POLL = 0.1
 """Seconds between two looks whether a call is to be stopped."""
 _WAITING = 20
@@ -47,43 +46,6 @@ _ANSWER = re.compile(rb'\{"id": ?(\d{1,15}), ?"(\w{1,20})": ?')
 """How a line begins that belongs to a question."""
 _SHORT = 10_000
 """Bytes of a line that no question has asked for."""
-
-
-class Hello(msgspec.Struct, frozen=True):
-    """What the program on a host says first."""
-
-    version: str = ""
-    path: str = ""
-    """The store there."""
-    profile: str = ""
-    """Its profile in Hermes; empty for none."""
-    protocol: int = 0
-    """See `codec.PROTOCOL`."""
-    rights: tuple[str, ...] = ()
-    """What may be asked for: `read`, and `change` where the machine allows changes."""
-
-
-class _Unasked(msgspec.Struct):
-    """A line that belongs to no question."""
-
-    hello: Hello | None = None
-    fingerprint: tuple[int, int, int, int, int, int, int, int] | None = None
-
-
-_unasked = msgspec.json.Decoder(_Unasked)
-"""Made here, not by the first threads that listen; see `codec`."""
-
-
-class HostState:
-    """What is known of a host, whichever connection has told it."""
-
-    def __init__(self, host: Host) -> None:
-        self.host = host
-        self.away_since: float | None = None
-        """Unix seconds of the first failure since it last answered; None while it is not known to
-        be away."""
-        self.said: tuple[int, ...] = ()
-        """The fingerprint of the store there, as of its last change."""
 
 
 class AnswerLine(NamedTuple):
@@ -112,7 +74,7 @@ class AskedQuestion:
         """Take a line about it; nothing after its answer, and of its progress what there is room
         for."""
         if not line.is_progress:
-            self._end()
+            self._connection.asked.pop(self._number, None)
         elif len(line.value) > PROGRESS_BYTES or self._lines.qsize() >= _WAITING:
             return
         self._lines.put(line)
@@ -125,9 +87,6 @@ class AskedQuestion:
         """Cancel it, from any thread."""
         self.fail(QueryInterruptedError(_("The query was interrupted.")))
         self._connection.tell({"cancel": self._number})
-
-    def _end(self) -> None:
-        self._connection.asked.pop(self._number, None)
 
     def lines(
         self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never, *, changes: bool = False
@@ -162,14 +121,14 @@ class AskedQuestion:
                     until = time.monotonic() + seconds
             raise self._connection.silent(seconds)
         finally:
-            self._end()
+            self._connection.asked.pop(self._number, None)
 
 
 class Connection:
     """One ssh process, until it is lost; any thread asks."""
 
-    def __init__(self, state: HostState) -> None:
-        self._state, self._host = state, state.host
+    def __init__(self, link: Link) -> None:
+        self._link, self._host = link, link.host
         self.error: HostError | None = None
         """Why it is lost."""
         self.lost_at = float("-inf")
@@ -194,9 +153,7 @@ class Connection:
             self.end(error)
             return
         for work in (self._listen, self._send):
-            threading.Thread(
-                target=work, name=f"host {self._host.name}", args=(self.ssh,), daemon=True
-            ).start()
+            in_thread(partial(work, self.ssh), f"host {self._host.name}")
 
     def hello(self) -> Hello:
         """Return what the host said first. HostError if it cannot be reached, or was lost."""
@@ -206,7 +163,7 @@ class Connection:
         return self._hello
 
     def _check(self) -> None:
-        """Raise why it is lost: many times, so that the error keeps no frames of any of them."""
+        """Raise why it is lost, many times: the error keeps no frames of any of them."""
         if self.error is not None:
             raise self.error.with_traceback(None)
 
@@ -241,7 +198,7 @@ class Connection:
             # and ssh would stay behind. The thread that listens then cleans up.
             if self.ssh is not None:
                 self.ssh.terminate()
-            self._state.away_since = self._state.away_since or time.time()
+            self._link.away_since = self._link.away_since or time.time()
             self.error, self.lost_at = error, time.monotonic()
             waiting = list(self.asked.values())
         self._lines.put(None)
@@ -252,7 +209,7 @@ class Connection:
     # The threads that send and listen
 
     def _send(self, ssh: SshProcess) -> None:
-        while (line := self._lines.get()) is not None:
+        for line in iter(self._lines.get, None):
             ssh.write(line)
 
     def _listen(self, ssh: SshProcess) -> None:
@@ -285,15 +242,106 @@ class Connection:
                 question.heard(AnswerLine(begin[2].decode(), line[begin.end() : -1]))
             return
         try:
-            hint = _unasked.decode(line[:_SHORT])
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            hint: Any = decode(line[:_SHORT], Unasked)
+        except ValueError:
             text = line[:400].decode("utf-8", "replace")
             if self._is_told.is_set():
                 raise fault(self._host, "host-noise", said=text[:80]) from None
             self._noise = text.strip() or self._noise
             return  # what a login shell prints
-        self._state.said = hint.fingerprint or self._state.said
+        self._link.said = hint.fingerprint or self._link.said
         if hint.hello is not None and not self._is_told.is_set():
-            self._state.away_since = None
-            self._hello = hint.hello
+            self._link.away_since, self._hello = None, hint.hello
             self._is_told.set()
+
+
+class Link:
+    """The connection to a host, opened by the first question and again after it was lost; any
+    thread asks."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.away_since: float | None = None
+        """Unix seconds of the first failure since it last answered; None while it is not known to
+        be away."""
+        self.said: tuple[int, ...] = ()
+        """The fingerprint of the store there, as of its last change."""
+        self.connection: Connection | None = None
+        """The newest one."""
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    @property
+    def error(self) -> HostError | None:
+        """Why the last attempt failed; None while connected."""
+        return self.connection.error if self.connection is not None else None
+
+    def open(self, wait: float | None = None) -> Hello:
+        """Connect, unless connected, or a failure is less than `wait` seconds ago, by default
+        `RETRY_SECONDS`; return what the host said.
+
+        Raises:
+            HostError: It cannot be reached, has no such program, or is about another profile than
+                was asked for: the key may decide that.
+        """
+        wait = RETRY_SECONDS if wait is None else wait
+        with self._lock:
+            known = self.connection
+            if known is None or (known.error and time.monotonic() - known.lost_at >= wait):
+                if self._is_closed:
+                    raise fault(self.host, "host-lost")
+                known = self.connection = Connection(self)
+        hello, wanted = known.hello(), self.host.profile
+        if wanted in ("", hello.profile):
+            return hello
+        said = _(
+            "this key may serve only the profile “{own}”, not “{wanted}”.",
+            own=hello.profile,
+            wanted=wanted,
+        )
+        raise fault(self.host, "host-refused", said=said)
+
+    def fingerprint(self) -> tuple[int, ...]:
+        """Return what the host said last: it says so when the store changes. Nothing while it is
+        away; then it is tried again in the background, if the last attempt is a while ago."""
+        lost = self.connection
+        if lost is None or lost.error is None:
+            return self.said
+        if time.monotonic() - lost.lost_at > POLL_SECONDS:
+            # Nobody waits for it: `error` has what came of it.
+            in_thread(partial(self.open, POLL_SECONDS), f"host {self.host.name}")
+        return ()
+
+    def send(self, call: str, arguments: bytes = b"{}") -> AskedQuestion:
+        """Send a call with its arguments as JSON; errors as of `open`."""
+        self.open()
+        assert self.connection is not None
+        return self.connection.ask(call, arguments)
+
+    def close(self) -> None:
+        """End the connection, without waiting for it; the program on the host ends with its
+        input."""
+        with self._lock:
+            self._is_closed = True
+        if self.connection is not None:
+            self.connection.end(fault(self.host, "host-lost"))
+
+
+class Links:
+    """The connections of this process, one for each host, each opened by its first question."""
+
+    def __init__(self) -> None:
+        self._links: dict[str, Link] = {}
+        self._lock = threading.Lock()
+
+    def of(self, host: Host) -> Link:
+        """Return the connection to a host; nothing is sent yet."""
+        with self._lock:
+            return self._links.setdefault(host.name, Link(host))
+
+    def close(self) -> None:
+        """End all connections."""
+        with self._lock:
+            links, self._links = list(self._links.values()), {}
+        for link in links:
+            link.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..cleanup.bulk import CleanedUp
-from ..connection.connect import Fingerprint, Store
+from ..connection.connect import Fingerprint, RemoteCalls, Store
 from ..connection.reader import Reader
 from ..edit.delete import Deleted
 from ..edit.delete_plan import Expected
@@ -23,9 +23,8 @@ from ..progress import never
 from ..text import one_line
 from ..wording import _
 from . import codec
-from .connection import CHANGE_SECONDS, AskedQuestion
+from .connection import CHANGE_SECONDS, AskedQuestion, Link
 from .host import Host, HostError, fault, ssh_command
-from .link import Link
 from .ssh import ANSWER_SECONDS
 
 _LIST_BYTES = 32_000_000
@@ -34,8 +33,8 @@ _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
 
 
-class HostConnection:
-    """A connection to a store on a host; see `connect.RemoteCalls`.
+class HostConnection(RemoteCalls):
+    """A connection to a store on a host, which is closed there when nothing is asked any more.
 
     Args:
         on_wait: Called when a change takes long, on another thread.
@@ -165,16 +164,10 @@ class HostConnection:
     def _noise(self, said: bytes) -> BrowseError:
         return fault(self.link.host, "host-noise", said=said[:80].decode("utf-8", "replace"))
 
-    def begin(self) -> None:
-        """Nothing to do: an interrupt ends with the call."""
-
     def interrupt(self) -> None:
         """Interrupt the running call, from any thread."""
         if self._running is not None:
             self._running.cancel()
-
-    def close(self) -> None:
-        """Nothing to do: the store there is closed when nothing is asked any more."""
 
 
 def doubtful(host: Host) -> WriteInDoubtError:

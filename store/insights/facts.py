@@ -9,8 +9,15 @@ from typing import Self
 
 from ..cleanup.sizes import REASONING, batches
 from ..connection.reader import Reader, Row
-from ..connection.stored_values import as_count, as_int, as_money, as_time, bytes_sql
-from ..connection.tool_results import LONGEST_RESULT, has_failed
+from ..connection.stored_values import (
+    LONGEST_RESULT,
+    as_count,
+    as_int,
+    as_money,
+    as_time,
+    bytes_sql,
+    has_failed,
+)
 from ..errors import QueryInterruptedError
 from ..messages.decode import decode_content, decode_tool_calls
 from ..progress import TellShare, quiet
@@ -319,5 +326,5 @@ def _count_tools(row: Row, open_calls: dict[tuple[str, str], str]) -> Iterator[S
         yield session_id, at, call.name, 1, 0, 0, 0
     if is_answer:
         call_name = open_calls.pop((session_id, text_of(call_id)), "")
-        failed = has_failed(decode_content(text)[0], as_text(effect))
+        failed = has_failed(decode_content(text)[0], effect)
         yield session_id, at, as_text(name) or call_name, 0, 1, failed, as_int(size)

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..api import OpenStore
-from ..connection.connect import Fingerprint, Store
+from ..connection.connect import Fingerprint, RemoteCalls, Store
 from ..connection.reader import Reader, Stopped
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
 from ..hermes.homes import Location
 from ..hermes.resume_command import ResumePlan
+from ..hosts.connection import Links
 from ..hosts.host import Host
-from ..hosts.link import Links
 from ..hosts.ssh import in_thread
 from ..notes.notes_file import AllRead
 from ..progress import TellShare, never, quiet
@@ -87,9 +87,8 @@ def _refused() -> RefusedError:
     )
 
 
-class MergedConnection:
-    """A connection to several stores, each opened by the first call about it; see
-    `connect.RemoteCalls`."""
+class MergedConnection(RemoteCalls):
+    """A connection to several stores, each opened by the first call about it."""
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places

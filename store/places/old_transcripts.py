@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..connection.stored_values import Json, as_time, write_json
-from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert
+from ..demo import INDEXES, TABLES, VERSION, Row, insert
 from ..errors import BrowseError
 from ..files import TemporaryFolder, open_regular
 from ..messages.decode import SENTINEL

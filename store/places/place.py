@@ -25,7 +25,7 @@ from ..api import OpenStore, open_store
 from ..connection.connect import Fingerprint, Store
 from ..errors import BrowseError, StoreEmptyError, StoreMissingError
 from ..hermes.homes import DEFAULT_PROFILE, Location
-from ..hosts.link import Links
+from ..hosts.connection import Links
 from ..hosts.remote import locate_there
 from ..hosts.ssh import in_thread
 from ..messages.chat_message import ToolCall

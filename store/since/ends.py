@@ -13,8 +13,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_mapping, as_time, first_texts
-from ..connection.tool_results import asks_for_approval, has_failed, json_at_start
+from ..connection.stored_values import (
+    as_mapping,
+    as_time,
+    asks_for_approval,
+    first_texts,
+    has_failed,
+    json_at_start,
+)
 from ..files import read_objects
 from ..messages.chat_message import ChatMessage, State, ToolCall
 from ..messages.decode import COLUMNS, to_message
@@ -241,7 +247,7 @@ def _by_answers(turn: Turn) -> str:
 def _by_tools(turn: Turn) -> str:
     """Return what failing tools mean: no more than that they failed, so it is inferred."""
     newest = _results(turn)[-_IN_A_ROW:]
-    if not newest or not all(has_failed(row.text, None) for row in newest):
+    if not newest or not all(has_failed(row.text) for row in newest):
         return ""
     if len(newest) < _IN_A_ROW and turn[-1] is not newest[-1]:
         return ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hermes_browse.store.hosts.codec import PROTOCOL
+from hermes_browse.store.hosts.connection import Link
 from hermes_browse.store.hosts.host import HostError
-from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import HostConnection, RemoteStore, locate_there
 from hermes_browse.store.sessions.session_rows import StoreState
 
@@ -21,7 +21,7 @@ import sys
 from hermes_browse.store.api import OpenStore  # fills the list of calls
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.hosts.remote import HostConnection
 links = Links()
 one = links.of(Host(*sys.argv[1:]))

@@ -10,8 +10,7 @@ from typing import Any
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.hosts.codec import PROTOCOL
-from hermes_browse.store.hosts.connection import Hello
+from hermes_browse.store.hosts.codec import PROTOCOL, Hello
 from hermes_browse.store.hosts.host import Host, HostError, fault
 from hermes_browse.tui.app import BrowseApp
 

@@ -17,7 +17,7 @@ from store_builder import StoreBuilder
 from trashing import run
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo.store_writer import TRIGRAM, WORDS
+from hermes_browse.store.demo import TRIGRAM, WORDS
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import fold

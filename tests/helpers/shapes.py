@@ -19,7 +19,7 @@ from functools import cache
 
 from paths import DATA, fixture
 
-from hermes_browse.store.demo import store_writer as sample
+from hermes_browse.store import demo as sample
 
 NAMES = ("6", "11", "14", "22", "26", "31", "31-migrated")
 """The shapes there are, oldest first."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import shapes
 
-from hermes_browse.store.demo.store_writer import Value, insert, new_store
+from hermes_browse.store.demo import Value, insert, new_store
 
 T0 = 1_767_258_000.0
 """2026-01-01 09:00 UTC, where the stores in `tests/data` begin too."""

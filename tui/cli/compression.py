@@ -14,7 +14,7 @@ from hermes_browse.store.compression.losses import LOST_KINDS, Losses
 from hermes_browse.store.compression.model_context import ModelContext, RowOrigin, SentRow
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.markdown import message_markdown, plain
-from hermes_browse.store.export.rendered import rendered
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable

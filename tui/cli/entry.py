@@ -22,7 +22,7 @@ from .stores import INTERRUPTED, opened_location, opened_there
 
 if TYPE_CHECKING:
     from hermes_browse.store.connection.connect import Store
-    from hermes_browse.store.hosts.link import Links
+    from hermes_browse.store.hosts.connection import Links
 
 USAGE = 2
 _WITH_VALUE = ("--home", "--profile", "--db")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import StoreProblem
+from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.hosts.host import Host, HostError, fault, login_command
-from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import doubtful
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import View

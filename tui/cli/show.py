@@ -9,7 +9,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.call import read_in_portions
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.markdown import code, message_markdown, plain
-from hermes_browse.store.export.rendered import rendered
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import (
     CALL,
     SEAM,
@@ -86,13 +86,17 @@ class ShowCommand(StoreCommand):
 
 
 def _read_in_portions(store: OpenStore, ids: Sequence[int]) -> Iterator[ChatMessage]:
-    """Yield chat messages by id, a portion at a time; rows deleted meanwhile are left out.
+    """Yield chat messages by id, read a portion at a time; rows deleted meanwhile are left out.
 
     The store is closed while a portion is printed: a pager may keep it waiting for hours.
     """
-    for portion in read_in_portions(store.messages, ids, _AT_ONCE):
+
+    def read(some: Sequence[int]) -> list[ChatMessage]:
+        messages = store.messages(some)
         store.close()
-        yield from portion
+        return messages
+
+    return read_in_portions(read, ids, _AT_ONCE)
 
 
 def message_json(message: ChatMessage) -> Json:

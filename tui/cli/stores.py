@@ -37,8 +37,8 @@ from ..settings.read_config import config_path, read_config
 from .output import note, remedy_of
 
 if TYPE_CHECKING:
+    from hermes_browse.store.hosts.connection import Links
     from hermes_browse.store.hosts.host import Host
-    from hermes_browse.store.hosts.link import Links
 
 SOME_SILENT = 6
 """The exit code when some host or profile did not answer."""
@@ -97,7 +97,7 @@ def as_typed(sentence: str, arguments: SimpleNamespace) -> str:
 @contextmanager
 def opened_links() -> Iterator[Links]:
     """Yield connections to hosts, and end them with the block, whatever ends it."""
-    with removed_on_signals(), closing(later.link.Links()) as links:
+    with removed_on_signals(), closing(later.connection.Links()) as links:
         yield links
 
 

@@ -19,7 +19,7 @@ from hermes_browse.store.compression.compactions import (
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
 from hermes_browse.store.compression.model_context import Memory, ModelContext, RowOrigin
 from hermes_browse.store.export.markdown import code, message_markdown
-from hermes_browse.store.export.rendered import rendered
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation

@@ -49,7 +49,7 @@ if sys.platform != "win32":
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan  # noqa: F401 -- in quotes
-    from hermes_browse.store.hosts.link import Links
+    from hermes_browse.store.hosts.connection import Links
 
 ENDS_WELL = (0, -signal.SIGINT, 128 + signal.SIGINT)
 """How Hermes ends when the user wants it to, also by Ctrl+C."""
@@ -197,7 +197,7 @@ class Application(App["ResumePlan"]):
     @cached_property
     def links(self) -> Links:
         """The connections to the configured hosts; none is open before it is asked."""
-        from hermes_browse.store.hosts.link import Links  # start: most users have no hosts
+        from hermes_browse.store.hosts.connection import Links  # start: most users have no hosts
 
         return Links()
 

@@ -15,7 +15,7 @@ from trashing import dump, is_sound, rows
 
 from hermes_browse.store.cleanup.retention import retention_rules_at
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo import build_home, store_writer
+from hermes_browse.store.demo import TRIGRAM, VERSION, WORDS, build_home, write_store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
 
@@ -47,9 +47,7 @@ def _layout(path):
 
 def test_it_is_laid_out_as_a_fresh_store_of_hermes(store, sample):
     assert _layout(sample) == _layout(REAL)
-    assert store.execute("SELECT version FROM schema_version").fetchall() == [
-        (store_writer.VERSION,)
-    ]
+    assert store.execute("SELECT version FROM schema_version").fetchall() == [(VERSION,)]
 
 
 @pytest.mark.parametrize("path", [None, REAL])
@@ -77,8 +75,8 @@ def test_without_the_trigram_tokenizer_its_table_is_left_out(tmp_path, monkeypat
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 33, 0))
     demo_store(tmp_path / "state.db", now=NOW)
     names = _layout(tmp_path / "state.db").keys()
-    assert store_writer.WORDS in names
-    assert not any(name.startswith(store_writer.TRIGRAM) for name in names)
+    assert WORDS in names
+    assert not any(name.startswith(TRIGRAM) for name in names)
 
 
 def test_an_existing_file_is_refused_and_kept(tmp_path):
@@ -91,7 +89,7 @@ def test_an_existing_file_is_refused_and_kept(tmp_path):
 
 def test_a_failed_build_leaves_nothing(tmp_path):
     with pytest.raises(sqlite3.OperationalError):
-        store_writer.write_store(tmp_path / "state.db", {"sessions": [{"no_such_column": 1}]})
+        write_store(tmp_path / "state.db", {"sessions": [{"no_such_column": 1}]})
     assert list(tmp_path.iterdir()) == []
 
 

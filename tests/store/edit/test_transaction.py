@@ -172,7 +172,7 @@ def test_only_one_module_opens_a_store_for_writing():
             openings[name] = set(re.findall(r"\bopened\((.+?), (.+?),", text))
     assert raw == {
         "store/connection/failures.py",
-        "store/demo/store_writer.py",
+        "store/demo/__init__.py",
         "store/places/old_transcripts.py",
         # Only in memory: a table of conversations, one of sums, and the limit of memory.
         "store/search/scope.py",

@@ -8,8 +8,7 @@ from builders import make_store
 from exports import document
 
 from hermes_browse.store.export.markdown import message_markdown
-from hermes_browse.store.export.rendered import rendered
-from hermes_browse.store.export.source import HIDDEN, ExportCounts, Format
+from hermes_browse.store.export.source import HIDDEN, ExportCounts, Format, rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, State
 
 

@@ -14,8 +14,7 @@ from paths import DATA
 
 from hermes_browse.store.export.html import SCRIPT, STYLE, _prose
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.rendered import readable_result
-from hermes_browse.store.export.source import Format
+from hermes_browse.store.export.source import Format, readable_result
 from hermes_browse.store.text import printable
 
 VOID = {"meta", "input"}

@@ -20,8 +20,7 @@ from hermes_browse.store.export.markdown import (
     split_fences,
     yaml_value,
 )
-from hermes_browse.store.export.rendered import rendered
-from hermes_browse.store.export.source import Format
+from hermes_browse.store.export.source import Format, rendered
 from hermes_browse.store.messages import chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import fenced, one_line, printable

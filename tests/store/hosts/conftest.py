@@ -9,7 +9,7 @@ import pytest
 from server import ThrowAwayServer
 
 import hermes_browse.store.api  # noqa: F401 -- its calls are those that can be asked for
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.connection import Links
 
 
 @pytest.fixture

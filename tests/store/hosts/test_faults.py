@@ -13,12 +13,11 @@ from effort import slow_but
 from platforms import python, until
 
 from hermes_browse.store.api import open_store
-from hermes_browse.store.hosts import codec, connection, link
+from hermes_browse.store.hosts import codec, connection
 from hermes_browse.store.hosts import remote as remote_store
 from hermes_browse.store.hosts.codec import PROTOCOL
-from hermes_browse.store.hosts.connection import PROGRESS_BYTES, AnswerLine
+from hermes_browse.store.hosts.connection import PROGRESS_BYTES, AnswerLine, Link
 from hermes_browse.store.hosts.host import Host, HostError, explain
-from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.ssh import run_once
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.store.sessions.session_rows import SessionsPortion
@@ -40,7 +39,7 @@ def test_a_machine_that_is_down(links, server):
 
 def test_it_connects_again_after_a_while(links, server, monkeypatch):
     """By itself, with the next question."""
-    monkeypatch.setattr(link, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "RETRY_SECONDS", 0.0)
     one = links.of(server.host)
     assert asked(one)
     server.stop()

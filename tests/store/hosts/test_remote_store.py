@@ -18,7 +18,7 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts import codec
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 from hermes_browse.store.insights.sums import make_report
 from hermes_browse.store.messages.chat_message import Reading
@@ -78,7 +78,7 @@ def _answers(store):
     for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):
         yield store.plan(catalog, Selection(parse_line(line, NOW)), NOW)
     sessions = list(catalog.sessions.values())
-    yield dict(store.measure(sessions))
+    yield store.sizes_of(sessions)
     yield store.space_map(catalog), store.file_space(), store.vocabulary(catalog)
     for of_tools in (False, True):
         facts = store.facts(catalog, of_tools=of_tools, sizes=not of_tools)
@@ -123,14 +123,16 @@ def test_changes_and_runs_travel_whole(tmp_path):
 def test_what_is_too_large_for_one_answer_comes_in_several():
     """Down to a single row, which is refused."""
 
+    portions = []
+
     def read(ids):
         if sum(ids) > 20:
             raise ValueTooLongError("This answer is too large to be sent.")
+        portions.append(ids)
         return ids
 
     ids = [*range(10)]
-    portions = list(read_in_portions(read, ids, 8))
-    assert [each for some in portions for each in some] == ids and portions[0] == [0, 1, 2, 3]
+    assert list(read_in_portions(read, ids, 8)) == ids and portions[0] == [0, 1, 2, 3]
     with pytest.raises(ValueTooLongError):
         list(read_in_portions(read, [1, 21], 8))
 

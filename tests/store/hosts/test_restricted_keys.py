@@ -14,7 +14,7 @@ from hermes_browse.store.api import open_store
 from hermes_browse.store.call import CALLS
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hosts.codec import signature
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 
 pytestmark = NEEDS

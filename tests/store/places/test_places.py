@@ -17,7 +17,7 @@ from hermes_browse.store.demo import build_home
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts import codec
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.places import id_of, merged, place, place_of
 from hermes_browse.store.places.merged import MergedStore, places_of
@@ -202,8 +202,8 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
                 answer = several.prompt_before(of_place.session_id, of_place.message_id)
                 assert answer == keys.with_keys(asked_by)
             assert several.details(merged_one) == one.details(conversation)
-            assert several.measure(of_key) == keys.with_keys(one.measure(segments))
-            assert list(several.measure(of_key).values()) == list(one.measure(segments).values())
+            assert several.sizes_of(of_key) == keys.with_keys(one.sizes_of(segments))
+            assert list(several.sizes_of(of_key).values()) == list(one.sizes_of(segments).values())
             stored, direct = several.stored_session(key), one.stored_session(root_id)
             assert several.stored_messages([each for each, _state in stored.messages]) == (
                 one.stored_messages([each for each, _state in direct.messages])

@@ -13,8 +13,8 @@ from fake_hosts import FakeConnection, FakeLink, FakeLinks, configured
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.other_stores import AwayRow, PlacesScreen
 from hermes_browse.tui.browser.switching import ProfilesCard

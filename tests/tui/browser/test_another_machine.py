@@ -169,8 +169,8 @@ async def test_what_is_in_files_there_is_named_with_its_command(browser, machine
 async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(browser, machine, monkeypatch):
     """The list stays, a sentence says why nothing more comes, and list and transcript go on when it
     is there again."""
-    monkeypatch.setattr("hermes_browse.store.hosts.link.POLL_SECONDS", 0.1)
-    monkeypatch.setattr("hermes_browse.store.hosts.link.RETRY_SECONDS", 0.1)
+    monkeypatch.setattr("hermes_browse.store.hosts.connection.POLL_SECONDS", 0.1)
+    monkeypatch.setattr("hermes_browse.store.hosts.connection.RETRY_SECONDS", 0.1)
     screen = await _go(browser, machine)
     rows = len(screen.rows)
     machine.stop()

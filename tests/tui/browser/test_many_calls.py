@@ -6,7 +6,7 @@ import pytest
 from transcripts import lines_of, model_of
 
 from hermes_browse.store.export.markdown import message_markdown
-from hermes_browse.store.export.rendered import rendered
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.decode import decode_tool_calls
 from hermes_browse.tui.browser.transcript import block_layout

@@ -85,7 +85,7 @@ def _measure(
     sessions = {session.id: session for each in batch for session in each.sessions}
     amounts: dict[str, int] = {}
     if sort is Sort.SIZE:
-        measured = store.measure(list(sessions.values()))
+        measured = store.sizes_of(list(sessions.values()))
         details.sizes.update(measured)
         amounts = {session_id: size.total for session_id, size in measured.items()}
     else:

@@ -6,7 +6,7 @@ from functools import partial
 
 from rich.cells import cell_len
 
-from hermes_browse.store.connection.tool_results import has_failed, load_json
+from hermes_browse.store.connection.stored_values import has_failed, load_json
 from hermes_browse.store.messages.chat_message import (
     REASONING,
     RESULT,

@@ -298,7 +298,7 @@ def read_card(
     if conversation.shown_count is None:
         (conversation,) = store.with_details([conversation])
     if conversation.size is None and catalog.of_session(conversation.id) is not None:
-        sizes = store.measure(affected_by_delete(catalog, conversation.id).sessions)
+        sizes = store.sizes_of(affected_by_delete(catalog, conversation.id).sessions)
         conversation = conversation._replace(size=added(sizes.values()).total)
     words = ""
     if not store.source.is_several:  # each has rules of its own

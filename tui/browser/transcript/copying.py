@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from textual.app import SuspendNotSupported
 
 from hermes_browse.store.export.markdown import message_markdown
-from hermes_browse.store.export.rendered import rendered
+from hermes_browse.store.export.source import rendered
 from hermes_browse.store.messages.chat_message import SPEAKERS, ChatMessage, without_injections
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.content import Content
@@ -81,7 +80,7 @@ def read_messages(
         sentence = _("[this message is too long to be sent by that machine]")
         return [ChatMessage(row.id, session_id, row.role, sentence, row.timestamp, state=row.state)]
 
-    messages = list(chain.from_iterable(read_in_portions(read, ids, _PORTION)))
+    messages = list(read_in_portions(read, ids, _PORTION))
     load("languages")(each.text for each in messages)
     return messages
 

@@ -16,8 +16,7 @@ from typing import Any
 from rich.ansi import AnsiDecoder
 from rich.color import Color, ColorSystem
 
-from hermes_browse.store.connection.stored_values import json_as_text
-from hermes_browse.store.connection.tool_results import LONGEST_RESULT, load_json
+from hermes_browse.store.connection.stored_values import LONGEST_RESULT, json_as_text, load_json
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
