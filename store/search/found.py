@@ -104,10 +104,10 @@ def find_hits(
 
 def _titles(search: Search) -> list[Conversation]:
     """Return the conversations that are found by their names, the newest first."""
-    query, (_rows, sessions, catalog) = search.query, search.scope
+    query, (_rows, chosen, catalog) = search.query, search.scope
     if not query.groups or query.in_reasoning or query.files:
         return []
-    roots = [root for root in titled(catalog, query) if sessions is None or root in sessions]
+    roots = [root for root in titled(catalog, query) if chosen is None or root in chosen]
     return list(map(catalog.conversation, roots))
 
 

@@ -47,19 +47,17 @@ _BATCH = 200
 
 
 class Conditions(NamedTuple):
-    """The filters of a query as three conditions."""
+    """The filters of a query as two conditions."""
 
     rows: Condition
     """On `message_rows m`."""
     conversations: Condition
     """On `conversations c`."""
-    costly: Condition
-    """On their messages and bytes, which must be counted and measured first."""
 
     @property
     def needs_catalog(self) -> bool:
         """Whether conversations are tested, so that all of them must have been read."""
-        return self.conversations != EVERYTHING or self.costly != EVERYTHING
+        return self.conversations != EVERYTHING
 
 
 def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditions:
@@ -71,46 +69,40 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
     must all hold.
     """
     # Alternatives share a group; a limit or an exclusion is a group of its own.
-    by_cost: list[defaultdict[object, list[Condition]]] = [defaultdict(list) for _ in range(3)]
+    groups: defaultdict[object, list[Condition]] = defaultdict(list)
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only:
             continue
         condition = kind.condition(each, now)
+        group: object = each
         if each.negated:  # what is unknown is not excluded
             condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
-        is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
-        group = (each.key, kind.facet(each.value)) if is_alternative else each
-        by_cost[_cost(condition)][group].append(condition)
+        elif each.op in (":", "=") and not kind.is_limit:
+            group = (each.key, kind.facet(each.value), _is_of_conversations(condition))
+        groups[group].append(condition)
+    conditions = list(map(any_of, groups.values()))
     if view is not View.ALL:
-        by_cost[1]["view"] = [Condition("c.view = ?", (view.value,))]
-    return Conditions(*(all_of(map(any_of, groups.values())) for groups in by_cost))
+        conditions.append(Condition("c.view = ?", (view.value,)))
+    return Conditions(
+        all_of(each for each in conditions if not _is_of_conversations(each)),
+        all_of(filter(_is_of_conversations, conditions)),
+    )
 
 
-def _cost(condition: Condition) -> int:
-    """Return the index in `Conditions`."""
-    if "c." not in condition.sql:
-        return 0
-    return 2 if any(f"c.{column}" in condition.sql for column in _COUNTED) else 1
+def _is_of_conversations(condition: Condition) -> bool:
+    return "c." in condition.sql
 
 
 class Scope(NamedTuple):
     """Which rows may be hits, apart from the words."""
 
     rows: Condition = EVERYTHING
-    """A condition on `message_rows m`."""
-    sessions: frozenset[str] | None = None
-    """Ids of the sessions they are in; None for all."""
+    """On `message_rows m`."""
+    roots: frozenset[str] | None = None
+    """Ids of the roots of the conversations they are in; None for all."""
     catalog: Catalog = UNREAD
-    """Of the whole store if `sessions` are named, else as far as it was known."""
-
-    def condition(self) -> Condition:
-        """Return it as one condition on `message_rows m`."""
-        if self.sessions is None:
-            return self.rows
-        ids = json.dumps(sorted(self.sessions))
-        inside = Condition("m.session_id IN (SELECT value FROM json_each(?))", (ids,))
-        return all_of([self.rows, inside])
+    """Of the whole store if `roots` are named, else as far as it was known."""
 
 
 def make_scope(
@@ -129,9 +121,10 @@ def make_scope(
         return Scope(conditions.rows, None, catalog)
     if not catalog.exact:
         catalog = read_catalog(reader, now)
-    chosen = map(catalog.conversation, roots_in(reader, conditions, catalog))
-    ids = frozenset(id for each in chosen for id in each.session_ids)
-    return Scope(conditions.rows, ids, catalog)
+    roots = roots_in(reader, conditions, catalog)
+    ids = [id for root in roots for id in catalog.conversation(root).session_ids]
+    inside = Condition("m.session_id IN (SELECT value FROM json_each(?))", (json.dumps(ids),))
+    return Scope(all_of([conditions.rows, inside]), frozenset(roots), catalog)
 
 
 def roots_in(
@@ -169,10 +162,10 @@ class ConversationTable:
         """Return the root ids of the conversations that meet some conditions.
 
         Messages are counted, and bytes measured, where they are compared: once, and only of
-        conversations that meet the other condition. `known` is a cache of sizes by session id, and
+        conversations that may meet the conditions. `known` is a cache of sizes by session id, and
         is added to.
         """
-        _rows, condition, costly = conditions
+        condition = conditions.conversations
         with self._lock:
             for column in _LATER:
                 if f"c.{column}" in condition.sql and column not in self._filled:
@@ -181,11 +174,12 @@ class ConversationTable:
                     if column in _STORED:
                         self._filled.add(column)
             for column in _COUNTED:
-                if f"c.{column}" in costly.sql:
-                    unknown = all_of([condition, Condition(f"c.{column} IS NULL")])
-                    chosen = list(map(catalog.conversation, self._select(unknown)))
-                    self._count(column, chosen, reader, known)
-            return self._select(all_of([condition, costly]))
+                if f"c.{column}" in condition.sql:
+                    # What is compared with NULL is neither true nor false.
+                    sql = f"c.{column} IS NULL AND ({condition.sql}) IS NOT 0"
+                    unknown = self._select(condition._replace(sql=sql))
+                    self._count(column, list(map(catalog.conversation, unknown)), reader, known)
+            return self._select(condition)
 
     def _select(self, condition: Condition) -> list[str]:
         sql = f"SELECT root FROM conversations c WHERE {condition.sql}"

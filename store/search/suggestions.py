@@ -14,7 +14,7 @@ from .conditions import EVERYTHING
 from .engine import Search, until
 from .filters import Filter
 from .query import Query, parse, unknown_filters
-from .scope import Conditions, Scope, make_scope
+from .scope import Conditions, compile_filters, make_scope
 from .terms import Term, TermKind
 
 _SECONDS = 1.0
@@ -35,7 +35,7 @@ class Suggestion:
     """`hits` counts conversations, not messages: the query only narrows the list."""
 
 
-def asks_for_conversations(query: Query, conditions: Conditions | Scope) -> bool:
+def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
     """Whether a query only narrows the list: it has no terms, and all its filters test
     conversations."""
     return not query.groups and bool(query.filters) and conditions.rows == EVERYTHING
@@ -54,8 +54,8 @@ def count_matches(
     """Count the hits, for at most a second; None if there are none. If the query stands in the search
     box and only narrows the list, its conversations are counted."""
     scope = make_scope(reader, query, now, catalog, view)
-    if is_typed and asks_for_conversations(query, scope):
-        number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
+    if is_typed and asks_for_conversations(query, compile_filters(query, now, view)):
+        number = len(scope.roots or ())
         found = Suggestion("", query.text, number, False, counts_conversations=True)
         return found if number else None
     ends = until(stopped, _SECONDS)

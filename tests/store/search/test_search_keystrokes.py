@@ -101,6 +101,6 @@ def test_nothing_kept_outlives_a_change(tmp_path):
 def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store):
     with Store(store).reader() as reader:
         assert typed(reader, "docker")[0].hits
-        for scope in (Scope(Condition("m.role = 'tool'")), Scope(sessions=frozenset())):
+        for scope in (Scope(Condition("m.role = 'tool'")), Scope(Condition("0"))):
             assert search(reader, parse("docker"), prefix_last=True, scope=scope).hits == ()
         assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()
