@@ -28,14 +28,7 @@ from .conditions import EVERYTHING, HAS_REASONING, Condition, all_of
 from .coverage import IndexGaps, gaps_of
 from .query import Query, as_looked_for
 from .scope import Scope
-from .spellings import (
-    escapes_match,
-    joined_match,
-    loose_match,
-    may_be_joined,
-    may_have,
-    substring_match,
-)
+from .spellings import Spellings, may_be_joined, may_have
 from .terms import Group, Span, plain_match
 
 _NEWEST = 350
@@ -269,7 +262,7 @@ class Candidates:
         substrings = ""
         # In files that Hermes 0.20 and later has made, it leaves out the output of tools.
         if trigram is not None and "where" not in trigram.definition.lower():
-            substrings = substring_match(reader, trigram, group)
+            substrings = Spellings(reader, trigram).substrings(group)
         if trigram is not None and substrings:
             yield Source(_found_by(trigram, substrings), where, engine="trigram")
             yield from self._of_gaps(gaps_of(reader, trigram, max(self._ends)), where)
@@ -277,7 +270,7 @@ class Candidates:
             # begins with the word `json`; letters beyond ASCII are in escapes there.
             if any(each.spelling.isascii() for each in group if not each.words):
                 yield Source(_found_by(words, '^ "json"'), where)
-            if escapes := escapes_match(reader, words, group):
+            if escapes := Spellings(reader, words).escaped(group):
                 yield Source(_found_by(words, escapes))
         elif not any(each.words for each in group):
             yield _scan(where)
@@ -296,20 +289,19 @@ class Candidates:
         with the other words are read before, or the newest rows if there are none: they may fill
         the page.
         """
-        reader, ends = self.reader, self._ends
+        ends, spellings = self._ends, Spellings(self.reader, index)
         literal = may_have([each for each in group if not each.is_plain])
         rest = ends
         if any(each.is_prefix for each in group):
-            others = loose_match(reader, index, group)
+            others = spellings.loose(group)
             ids = _found_by(index, others) if others else ALL_ROWS
             sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {self._direction} LIMIT 1 OFFSET {_NEWEST}"
-            found = reader.value(sql, [*ids.values, *sorted(ends)])
+            found = self.reader.value(sql, [*ids.values, *sorted(ends)])
             middle = ends[1] if found is None else as_int(found)
             yield Source(ids, literal if others else may_have(group), (ends[0], middle), "fts5")
             rest = middle + self.step, ends[1]
         yield Source(_found_by(index, plain_match(group)), literal, rest, "fts5", is_certain)
-        joined = joined_match(reader, index, group)
-        yield Source(_found_by(index, joined), may_be_joined(group), rest, "fts5")
+        yield Source(_found_by(index, spellings.joined(group)), may_be_joined(group), rest, "fts5")
 
     def _of_gaps(self, gaps: IndexGaps, where: Condition) -> Iterator[Source]:
         """Yield the sources of the rows that an index lacks, and of those it holds only a part

@@ -12,10 +12,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import product
 
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
+from ..connection.stored_values import first_texts
 from .conditions import Condition, all_of, any_of
 from .terms import Group, Term, fold, fts_string, words_of
 
@@ -42,55 +44,6 @@ _WINDOWS = 24
 """Trigrams of a long text that are looked up."""
 
 
-def _term_starts(
-    reader: Reader, index: FtsIndex, low: str, beyond: str, length: int
-) -> Sequence[str]:
-    """Return what the terms of an index in a range begin with: so many letters, each once.
-
-    They are read from a virtual table in the temporary database of the connection
-    (https://sqlite.org/fts5.html#the_fts5vocab_virtual_table_module).
-
-    Raises:
-        StoreError: The index cannot be read.
-    """
-    known, key = reader.cache(), (index.name, low, length)
-    if key not in known:
-        table = f"temp.terms_of_{index.name}"
-        for statement in (
-            "PRAGMA temp_store=MEMORY",
-            "PRAGMA query_only=0",
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING fts5vocab('main', '{index.name}', 'instance')",
-            "PRAGMA query_only=1",
-        ):
-            reader.rows(statement)
-        first = f"SELECT term FROM {table} WHERE term >= {{least}} AND term < ?2 LIMIT 1"
-        least, following = first.format(least="?1"), "substr(found, 1, ?3) || char(1114111)"
-        rows = reader.rows(
-            f"WITH RECURSIVE terms(found) AS (SELECT ({least}) UNION ALL "
-            f"SELECT ({first.format(least=following)}) FROM terms WHERE found IS NOT NULL) "
-            "SELECT DISTINCT substr(found, 1, ?3) FROM terms WHERE found IS NOT NULL "
-            f"LIMIT {_MOST_TRIGRAMS + 1}",
-            [low, beyond, length],
-        )
-        known[key] = [str(row[0]) for row in rows]
-    return list(known[key])
-
-
-def _escapes(reader: Reader, index: FtsIndex, ranges: Sequence[tuple[str, str]]) -> Sequence[str]:
-    """Return the escapes in some ranges that words of the index begin with."""
-    return [
-        start
-        for low, beyond in ranges
-        for start in _term_starts(reader, index, low, beyond, 5)
-        if _ESCAPE.fullmatch(start)
-    ]
-
-
-def _starts(reader: Reader, index: FtsIndex) -> Sequence[str]:
-    """Return what may stand before a word in JSON, as a part of it to the index; nothing first."""
-    return ["", *_LINES, *_escapes(reader, index, _SIGNS)]
-
-
 def _any(expressions: Iterable[str]) -> str:
     unique = list(dict.fromkeys(expressions))
     return unique[0] if len(unique) == 1 else f"({' OR '.join(unique)})" if unique else ""
@@ -98,31 +51,6 @@ def _any(expressions: Iterable[str]) -> str:
 
 def _phrase(words: Sequence[str], *, is_open: bool) -> str:
     return fts_string(" ".join(words)) + "*" * is_open
-
-
-def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
-    """Return for MATCH on the word index: rows that have a word of a group after a line end, a tab
-    or a sign in JSON, or a term in escapes, and the other words in any spelling."""
-    starts = _starts(reader, index)
-    joined: list[str] = []
-    for each in group:
-        if each.words:
-            joined += _in_escapes(each, starts)
-            joined += (_word(each, number, starts[1:]) for number in range(len(each.words)))
-    return " AND ".join(filter(None, [_any(joined), loose_match(reader, index, group)]))
-
-
-def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
-    """Return for MATCH on the word index: rows that have the words of a group in any spelling and
-    any order, prefixes aside; empty where there is nothing else."""
-    starts = _starts(reader, index)
-    parts = []
-    for each in group:
-        whole = len(each.words) - each.is_prefix
-        if whole > 0:
-            words = " AND ".join(_word(each, number, starts) for number in range(whole))
-            parts.append(_any([f"({words})", *_in_escapes(each, starts)]))
-    return " AND ".join(parts)
 
 
 def _word(each: Term, number: int, starts: Iterable[str]) -> str:
@@ -149,73 +77,136 @@ def _in_escapes(each: Term, starts: Iterable[str] = ()) -> Iterator[str]:
             yield _phrase([start + first, *others], is_open=each.is_prefix)
 
 
-def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
-    """Return for MATCH on the word index: rows that may have one of the substrings of a group in
-    escapes; the others may stand elsewhere in the row. Empty where there are none."""
-    accents = _escapes(reader, index, _ACCENTED)
-    parts: list[str] = []
-    for each in group:
-        if not each.words:
-            within = [form for form in accents if fold(chr(int(form[1:], 16))) in each.spelling]
-            parts += [*_in_escapes(each), *(_phrase([form], is_open=True) for form in within)]
-    return _any(parts)
+class Spellings:
+    """How an index spells terms; StoreError if it cannot be read."""
 
+    def __init__(self, reader: Reader, index: FtsIndex) -> None:
+        self._reader, self._index = reader, index
 
-def substring_match(reader: Reader, index: FtsIndex, group: Group) -> str:
-    """Return for MATCH on the trigram index: rows with the substrings of a group, with and without
-    accents, and some more.
+    def _term_starts(self, low: str, beyond: str, length: int) -> Sequence[str]:
+        """Return what the terms of the index in a range begin with: so many letters, each once.
 
-    Empty where there is no such expression, or it would be too long.
-    """
-    # Where a text is broken, there may be a line end or another blank.
-    pieces = [piece for each in group if not each.words for piece in each.spelling.split()]
-    parts = []
-    for piece in pieces:
-        # As it stands, in JSON, and in JSON within JSON; each must have an expression.
-        once = json.dumps(piece, ensure_ascii=False)[1:-1]
-        forms = dict.fromkeys([piece, once, json.dumps(once, ensure_ascii=False)[1:-1]])
-        matches = [_substring(reader, index, form) for form in forms]
-        parts.append(_any(matches) if all(matches) else "")
-    return " AND ".join(filter(None, parts))
+        They are read from a virtual table in the temporary database of the connection
+        (https://sqlite.org/fts5.html#the_fts5vocab_virtual_table_module).
+        """
+        reader, name = self._reader, self._index.name
+        known, key = reader.cache(), (name, low, length)
+        if key not in known:
+            table = f"temp.terms_of_{name}"
+            for statement in (
+                "PRAGMA temp_store=MEMORY",
+                "PRAGMA query_only=0",
+                f"CREATE VIRTUAL TABLE IF NOT EXISTS {table} USING fts5vocab('main', '{name}', 'instance')",
+                "PRAGMA query_only=1",
+            ):
+                reader.rows(statement)
+            first = f"SELECT term FROM {table} WHERE term >= {{least}} AND term < ?2 LIMIT 1"
+            least, following = first.format(least="?1"), "substr(found, 1, ?3) || char(1114111)"
+            rows = reader.rows(
+                f"WITH RECURSIVE terms(found) AS (SELECT ({least}) UNION ALL "
+                f"SELECT ({first.format(least=following)}) FROM terms WHERE found IS NOT NULL) "
+                "SELECT DISTINCT substr(found, 1, ?3) FROM terms WHERE found IS NOT NULL "
+                f"LIMIT {_MOST_TRIGRAMS + 1}",
+                [low, beyond, length],
+            )
+            known[key] = first_texts(rows)
+        return list(known[key])
 
+    def _escapes(self, ranges: Iterable[tuple[str, str]]) -> Sequence[str]:
+        """Return the escapes in some ranges that words of the index begin with."""
+        starts = [start for each in ranges for start in self._term_starts(*each, 5)]
+        return list(filter(_ESCAPE.fullmatch, starts))
 
-def _substring(reader: Reader, index: FtsIndex, text: str) -> str:
-    if len(text) < 3:
-        return _short_match(reader, index, text)
-    accented: dict[str, list[str]] = {}
-    marks = []
-    for letter in _term_starts(reader, index, *_LETTERS, 1):
-        if _MARKS[0] <= letter < _MARKS[1]:
-            marks.append(letter)
-        elif fold(letter) != letter:
-            accented.setdefault(fold(letter), []).append(letter)
-    forms = [[letter, *accented.get(letter, ())] for letter in text]
-    parts = []
-    for first, second, third in list(zip(forms, forms[1:], forms[2:], strict=False))[:_WINDOWS]:
-        third_or_mark = [*third, *(second if marks else ()), *marks]
-        trigrams = {
-            "".join(letters) for letters in product(first, [*second, *marks], third_or_mark)
-        }
-        if len(trigrams) <= _MOST_TRIGRAMS:
-            parts.append(_any(map(fts_string, sorted(trigrams))))
-    return " AND ".join(parts)
+    @cached_property
+    def _starts(self) -> Sequence[str]:
+        """What may stand before a word in JSON, as a part of it to the index; nothing first."""
+        return ["", *_LINES, *self._escapes(_SIGNS)]
 
+    # For MATCH on the word index
 
-def _short_match(reader: Reader, index: FtsIndex, text: str) -> str:
-    """Return an expression for one or two characters: all trigrams that begin with them.
+    def joined(self, group: Group) -> str:
+        """Return for MATCH: rows that have a word of a group after a line end, a tab or a sign in
+        JSON, or a term in escapes, and the other words in any spelling."""
+        joined: list[str] = []
+        for each in group:
+            if each.words:
+                joined += _in_escapes(each, self._starts)
+                joined += (_word(each, at, self._starts[1:]) for at in range(len(each.words)))
+        return " AND ".join(filter(None, [_any(joined), self.loose(group)]))
 
-    Each row of an inline index ends with two other characters, so that every row with the text has
-    one of them. FTS5 folds letters with a case in its own way, and ASCII punctuation begins too
-    many trigrams.
-    """
-    has_case = text.lower() != text.upper()
-    if not index.is_inline or text.isascii() or has_case:
-        return ""
-    beyond = text[:-1] + chr(min(ord(text[-1]) + 1, 0x10FFFF))
-    trigrams = _term_starts(reader, index, text, beyond, 3)
-    if len(trigrams) > _MOST_TRIGRAMS:
-        return ""
-    return _any(map(fts_string, trigrams)) or fts_string(text)
+    def loose(self, group: Group) -> str:
+        """Return for MATCH: rows that have the words of a group in any spelling and any order,
+        prefixes aside; empty where there is nothing else."""
+        parts = []
+        for each in group:
+            whole = len(each.words) - each.is_prefix
+            if whole > 0:
+                words = " AND ".join(_word(each, at, self._starts) for at in range(whole))
+                parts.append(_any([f"({words})", *_in_escapes(each, self._starts)]))
+        return " AND ".join(parts)
+
+    def escaped(self, group: Group) -> str:
+        """Return for MATCH: rows that may have one of the substrings of a group in escapes; the
+        others may stand elsewhere in the row. Empty where there are none."""
+        accents = self._escapes(_ACCENTED)
+        parts: list[str] = []
+        for each in group:
+            if not each.words:
+                within = [form for form in accents if fold(chr(int(form[1:], 16))) in each.spelling]
+                parts += [*_in_escapes(each), *(_phrase([form], is_open=True) for form in within)]
+        return _any(parts)
+
+    # For MATCH on the trigram index
+
+    def substrings(self, group: Group) -> str:
+        """Return for MATCH: rows with the substrings of a group, with and without accents, and some
+        more.
+
+        Empty where there is no such expression, or it would be too long.
+        """
+        # Where a text is broken, there may be a line end or another blank.
+        pieces = [piece for each in group if not each.words for piece in each.spelling.split()]
+        parts = []
+        for piece in pieces:
+            # As it stands, in JSON, and in JSON within JSON; each must have an expression.
+            once = json.dumps(piece, ensure_ascii=False)[1:-1]
+            forms = dict.fromkeys([piece, once, json.dumps(once, ensure_ascii=False)[1:-1]])
+            matches = list(map(self._substring, forms))
+            parts.append(_any(matches) if all(matches) else "")
+        return " AND ".join(filter(None, parts))
+
+    def _substring(self, text: str) -> str:
+        if len(text) < 3:
+            return self._short(text)
+        beyond_ascii = self._term_starts(*_LETTERS, 1)
+        marks = [each for each in beyond_ascii if _MARKS[0] <= each < _MARKS[1]]
+        forms = [
+            [letter, *(each for each in beyond_ascii if fold(each) == letter != each)]
+            for letter in text
+        ]
+        parts = []
+        for first, second, third in list(zip(forms, forms[1:], forms[2:], strict=False))[:_WINDOWS]:
+            third_or_mark = [*third, *(second if marks else ()), *marks]
+            trigrams = set(map("".join, product(first, [*second, *marks], third_or_mark)))
+            if len(trigrams) <= _MOST_TRIGRAMS:
+                parts.append(_any(map(fts_string, sorted(trigrams))))
+        return " AND ".join(parts)
+
+    def _short(self, text: str) -> str:
+        """Return an expression for one or two characters: all trigrams that begin with them.
+
+        Each row of an inline index ends with two other characters, so that every row with the text
+        has one of them. FTS5 folds letters with a case in its own way, and ASCII punctuation begins
+        too many trigrams.
+        """
+        has_case = text.lower() != text.upper()
+        if not self._index.is_inline or text.isascii() or has_case:
+            return ""
+        beyond = text[:-1] + chr(min(ord(text[-1]) + 1, 0x10FFFF))
+        trigrams = self._term_starts(text, beyond, 3)
+        if len(trigrams) > _MOST_TRIGRAMS:
+            return ""
+        return _any(map(fts_string, trigrams)) or fts_string(text)
 
 
 # Conditions on rows
