@@ -8,6 +8,7 @@ import time
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -118,10 +119,11 @@ def titled(catalog: Catalog, query: Query) -> list[str]:
     found: set[int] = set()
     for group in query.groups:
         found |= set.intersection(*(names.having(fold_composed(each.text)) for each in group))
-    indexes = sorted(found)
-    for term in query.excluded:
-        indexes = [index for index in indexes if not term.first(names.name(index))]
-    return [names.roots[index] for index in indexes]
+    return [
+        names.roots[index]
+        for index in sorted(found)
+        if not any(each.first(names.names[index]) for each in query.excluded)
+    ]
 
 
 _END = "\0"
@@ -137,22 +139,14 @@ class _Names:
 
     def __init__(self, catalog: Catalog) -> None:
         self.roots = catalog.listed(View.ALL)
-        self._text = "".join(map(_name_of, catalog.select(View.ALL)))
-        self._ends = [end.end() for end in re.finditer(_END, self._text)]
-
-    def name(self, index: int) -> str:
-        """Return the name of a conversation."""
-        return self._text[self._ends[index - 1] if index else 0 : self._ends[index]]
+        self.names = list(map(_name_of, catalog.select(View.ALL)))
+        self._text = "".join(self.names)
+        self._ends = list(accumulate(map(len, self.names)))
 
     def having(self, word: str) -> set[int]:
         """Return the indexes of the names with a folded word in them."""
-        found: set[int] = set()
-        at = self._text.find(word)
-        while at >= 0:
-            index = bisect(self._ends, at)
-            found.add(index)
-            at = self._text.find(word, self._ends[index])
-        return found
+        matches = re.finditer(f"{re.escape(word)}[^{_END}]*", self._text)
+        return {bisect(self._ends, match.start()) for match in matches}
 
 
 def _name_of(conversation: Conversation) -> str:
