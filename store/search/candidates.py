@@ -20,15 +20,16 @@ from ..connection.schema import FtsIndex
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..messages.chat_message import HitOrder
 from ..progress import TellShare, never, quiet
+from ..sessions.catalog import UNREAD, Catalog, read_catalog
 from ..sessions.first_page import ids_follow_time
-from ..sessions.models import FAR_PAST
+from ..sessions.models import FAR_PAST, View
 from ..text import text_of
 from ..wording import _, ngettext
-from .conditions import EVERYTHING, HAS_REASONING, Condition, all_of
+from .conditions import EVERYTHING, HAS_REASONING, Condition, all_of, may_be_joined, may_have
 from .coverage import IndexGaps, gaps_of
 from .query import Query, as_looked_for
-from .scope import Scope
-from .spellings import Spellings, may_be_joined, may_have
+from .scope import compile_filters, roots_in
+from .spellings import Spellings
 from .terms import Group, Span, plain_match
 
 _NEWEST = 350
@@ -103,13 +104,17 @@ class _Place:
 
 @dataclass(eq=False)
 class Candidates:
-    """The rows in a scope that may have the terms of a query, page by page."""
+    """The rows that may have the terms of a query and pass its filters, page by page."""
 
     reader: Reader
     """Open; used by this thread alone."""
     query: Query
-    scope: Scope
-    """Which rows may be hits, the query's filters included."""
+    now: float
+    """Unix seconds, for dates in filters."""
+    catalog: Catalog = UNREAD
+    """Of the store, as far as it is known; all of it is read if filters test conversations."""
+    view: View = View.ALL
+    """The view to search."""
     order: HitOrder = HitOrder.NEWEST
     prefix_last: bool = False
     """The last word is still being typed."""
@@ -122,10 +127,22 @@ class Candidates:
         self.asked = as_looked_for(self.query, prefix_last=self.prefix_last)
         is_oldest = self.order == HitOrder.OLDEST
         self.step, self._direction = (1, "ASC") if is_oldest else (-1, "DESC")
-        shown = Condition("m.id = c.id AND NOT m.hidden")
-        self._where = all_of([shown, self.scope.rows])
+        self.conditions = compile_filters(self.query, self.now, self.view)
+        rows = [Condition("m.id = c.id AND NOT m.hidden"), self.conditions.rows]
+        self.roots: frozenset[str] | None = None
+        """Of the conversations that the filters leave; None for all."""
+        if self.conditions.needs_catalog:
+            if not self.catalog.exact:
+                self.catalog = read_catalog(self.reader, self.now)
+            self.roots = frozenset(roots_in(self.reader, self.conditions, self.catalog))
+            chosen = map(self.catalog.conversation, self.roots)
+            ids = json.dumps([id for each in chosen for id in each.session_ids])
+            inside = "m.session_id IN (SELECT value FROM json_each(?))"
+            rows.append(Condition(inside, (ids,)))
+        self._where = all_of(rows)
 
     def begin(self) -> None:
+        """Ask where the rows begin and end, and what the indexes have of them."""
         # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
         sql = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
         low, high = map(as_int, self.reader.rows(sql)[0])
@@ -253,11 +270,12 @@ class Candidates:
         reader, schema, where = self.reader, self.reader.schema, may_have(group)
         words, trigram = schema.fts, schema.trigram
         if words is None or schema.is_index_stale:
-            stale = _(
-                "Hermes has marked the search index as stale: the rows themselves are scanned."
-            )
-            none = _("There is no search index to use: the rows themselves are scanned.")
-            yield _scan(where, stale if schema.is_index_stale else none)
+            note = _("There is no search index to use: the rows themselves are scanned.")
+            if schema.is_index_stale:
+                note = _(
+                    "Hermes has marked the search index as stale: the rows themselves are scanned."
+                )
+            yield _scan(where, note)
             return
         substrings = ""
         # In files that Hermes 0.20 and later has made, it leaves out the output of tools.

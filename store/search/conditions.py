@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from ..messages.decode import REASONING_KEYS
 from ..sessions.session_rows import MARKERS
+from .terms import Term
 
 
 class Condition(NamedTuple):
@@ -70,3 +72,48 @@ AT = (
     "ELSE m.timestamp END"
 )
 """The time of a message; other tools have written ISO times."""
+
+
+# Of terms
+
+LINES = "ntr"
+"""Letters of the escapes of JSON that an index joins to the word after them."""
+_TEXTS = ("m.content", "m.tool_name", "m.tool_calls")
+_HAS_ESCAPES = "instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0"
+_NOT_ASCII = "length({text}) <> length(CAST({text} AS BLOB))"
+"""Whether SQL cannot compare a text letter by letter: there are other letters than those of ASCII,
+or a NUL ahead."""
+
+
+def _may_contain(needles: Collection[str], test: str = "instr(lower({text}), ?) > 0") -> Condition:
+    """Return a condition that is true for all rows with one of some folded ASCII texts."""
+    tests = [Condition(test.format(text=text), (needle,)) for text in _TEXTS for needle in needles]
+    tests += [Condition(_NOT_ASCII.format(text=text)) for text in _TEXTS]
+    return any_of([*tests, Condition(_HAS_ESCAPES)])
+
+
+def may_have(group: Iterable[Term]) -> Condition:
+    """Return a condition that is true for all rows which have the terms of a group, and false for
+    most others."""
+    conditions = []
+    for each in group:
+        # What JSON may put an escape into, or before, is left out.
+        parts = re.findall("[a-z0-9]+" if each.is_plain else r"[!#-.0-\[\]-~]+", each.spelling)
+        has_case = each.composed.lower() != each.composed.upper()
+        condition = _may_contain([max(parts, key=len)] if parts else ())
+        if not parts and not has_case:  # Chinese, emoji, signs
+            piece = max(re.split(r'[\s"/\\]+', each.composed), key=len)
+            within = [Condition(f"instr({text}, ?) > 0", (piece,)) for text in _TEXTS]
+            condition = any_of([*within, Condition(_HAS_ESCAPES)])
+        conditions.append(condition)
+    return all_of(conditions)
+
+
+def may_be_joined(group: Iterable[Term]) -> Condition:
+    """Return a condition that is true for all rows in which a word of a group follows the escape of
+    a line end, a tab or a sign, and false for most others: `hat` after a tab is `that` to the
+    index."""
+    starts = [re.split("[^a-z0-9]", word)[0] for each in group for word in each.words]
+    patterns = [f"*\\[{LINES}]{start}*" for start in starts]
+    is_json = "substr(m.content, 1, 1) IN ('[', '{', '\"', '') OR m.tool_calls <> ''"
+    return all_of([Condition(is_json), _may_contain(patterns, "lower({text}) GLOB ?")])

@@ -126,7 +126,7 @@ class Search(Candidates):
         return Answer(
             tuple(make_hit(row, self.asked.terms) for row in rows),
             engine_of(self.engines),
-            complete=not (is_part or any(each.is_partial for each in self.sources)),
+            complete=self.is_complete and not is_part,
             notes=tuple(filter(None, dict.fromkeys(notes))),
             stopped=is_part,
             more=is_part,
@@ -211,14 +211,12 @@ class Search(Candidates):
                 raise
             reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()
-            self._notes.clear()  # of what was found with the index
-            self._notes.append(
-                _(
-                    "Hermes' search index cannot be used ({reason}): {remedy}.",
-                    reason=error.sentence,
-                    remedy=reader.index_remedy,
-                )
+            note = _(
+                "Hermes' search index cannot be used ({reason}): {remedy}.",
+                reason=error.sentence,
+                remedy=reader.index_remedy,
             )
+            self._notes = [note]  # those before are about what was found with the index
             return work()
 
     # Counting

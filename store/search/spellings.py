@@ -1,5 +1,5 @@
-"""How a store spells a term: expressions for MATCH, and conditions in SQL, that lead to all rows
-with it, and to few others.
+"""How an index spells a term: expressions for MATCH that lead to all rows with it, and to few
+others.
 
 Tool calls, their results and messages with images are stored as JSON. To the word index the line
 `\\npuffin` in it is the word `npuffin`, `\\u2019tis` is `u2019tis`, and `café` is two words, `caf`
@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
 
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import first_texts
-from .conditions import Condition, all_of, any_of
-from .terms import Group, Term, fold, fts_string, words_of
+from .conditions import LINES
+from .terms import Group, Term, fold, fts_string, in_json, words_of
 
-_LINES = "ntr"
-"""Letters of the escapes of JSON that the index joins to the word after them."""
 _SIGNS = (
     ("u0000", "u00c0"),
     ("u2000", "u2c00"),
@@ -45,8 +43,8 @@ _WINDOWS = 24
 
 
 def _any(expressions: Iterable[str]) -> str:
-    unique = list(dict.fromkeys(expressions))
-    return unique[0] if len(unique) == 1 else f"({' OR '.join(unique)})" if unique else ""
+    either = " OR ".join(dict.fromkeys(expressions))
+    return either and f"({either})"
 
 
 def _phrase(words: Sequence[str], *, is_open: bool) -> str:
@@ -120,7 +118,7 @@ class Spellings:
     @cached_property
     def _starts(self) -> Sequence[str]:
         """What may stand before a word in JSON, as a part of it to the index; nothing first."""
-        return ["", *_LINES, *self._escapes(_SIGNS)]
+        return ["", *LINES, *self._escapes(_SIGNS)]
 
     # For MATCH on the word index
 
@@ -168,10 +166,8 @@ class Spellings:
         pieces = [piece for each in group if not each.words for piece in each.spelling.split()]
         parts = []
         for piece in pieces:
-            # As it stands, in JSON, and in JSON within JSON; each must have an expression.
-            once = json.dumps(piece, ensure_ascii=False)[1:-1]
-            forms = dict.fromkeys([piece, once, json.dumps(once, ensure_ascii=False)[1:-1]])
-            matches = list(map(self._substring, forms))
+            # Each form must have an expression.
+            matches = list(map(self._substring, in_json(piece, ensure_ascii=False)))
             parts.append(_any(matches) if all(matches) else "")
         return " AND ".join(filter(None, parts))
 
@@ -207,46 +203,3 @@ class Spellings:
         if len(trigrams) > _MOST_TRIGRAMS:
             return ""
         return _any(map(fts_string, trigrams)) or fts_string(text)
-
-
-# Conditions on rows
-
-_TEXTS = ("m.content", "m.tool_name", "m.tool_calls")
-HAS_ESCAPES = "instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0"
-_NOT_ASCII = "length({text}) <> length(CAST({text} AS BLOB))"
-"""Whether SQL cannot compare a text letter by letter: there are other letters than those of ASCII,
-or a NUL ahead."""
-
-
-def _may_contain(needles: Collection[str], test: str = "instr(lower({text}), ?) > 0") -> Condition:
-    """Return a condition that is true for all rows with one of some folded ASCII texts."""
-    tests = [Condition(test.format(text=text), (needle,)) for text in _TEXTS for needle in needles]
-    tests += [Condition(_NOT_ASCII.format(text=text)) for text in _TEXTS]
-    return any_of([*tests, Condition(HAS_ESCAPES)])
-
-
-def may_have(group: Iterable[Term]) -> Condition:
-    """Return a condition that is true for all rows which have the terms of a group, and false for
-    most others."""
-    conditions = []
-    for each in group:
-        # What JSON may put an escape into, or before, is left out.
-        parts = re.findall("[a-z0-9]+" if each.is_plain else r"[!#-.0-\[\]-~]+", each.spelling)
-        has_case = each.composed.lower() != each.composed.upper()
-        condition = _may_contain([max(parts, key=len)] if parts else ())
-        if not parts and not has_case:  # Chinese, emoji, signs
-            piece = max(re.split(r'[\s"/\\]+', each.composed), key=len)
-            within = [Condition(f"instr({text}, ?) > 0", (piece,)) for text in _TEXTS]
-            condition = any_of([*within, Condition(HAS_ESCAPES)])
-        conditions.append(condition)
-    return all_of(conditions)
-
-
-def may_be_joined(group: Iterable[Term]) -> Condition:
-    """Return a condition that is true for all rows in which a word of a group follows the escape of
-    a line end, a tab or a sign, and false for most others: `hat` after a tab is `that` to the
-    index."""
-    starts = [re.split("[^a-z0-9]", word)[0] for each in group for word in each.words]
-    patterns = [f"*\\[{_LINES}]{start}*" for start in starts]
-    is_json = "substr(m.content, 1, 1) IN ('[', '{', '\"', '') OR m.tool_calls <> ''"
-    return all_of([Condition(is_json), _may_contain(patterns, "lower({text}) GLOB ?")])
