@@ -25,19 +25,23 @@ from ..sessions.first_page import ids_follow_time
 from ..sessions.models import FAR_PAST, View
 from ..text import text_of
 from ..wording import _, ngettext
-from .conditions import EVERYTHING, HAS_REASONING, Condition, all_of, may_be_joined, may_have
+from .conditions import (
+    EVERYTHING,
+    HAS_REASONING,
+    Condition,
+    Spellings,
+    all_of,
+    may_be_joined,
+    may_have,
+)
 from .coverage import IndexGaps, gaps_of
 from .query import Query, as_looked_for
 from .scope import compile_filters, roots_in
-from .spellings import Spellings
 from .terms import Group, Span, plain_match
 
 _NEWEST = 350
-"""Rows, with the other words of a query, that are read before an index is queried for a prefix.
-
-They fill a page where one word in ten begins so. A prefix of few letters makes FTS5 merge a good
-part of the index before the first row.
-"""
+"""Rows, with the other words of a query, that are read before an index is queried for a prefix: they
+fill a page where one word in ten begins so."""
 _MOST_TRUNCATED = 1000
 """Rows in the index only in part that one search reads whole: tens of megabytes, half a second."""
 _FIRST, _MOST = 64, 2000
@@ -262,9 +266,9 @@ class Candidates:
             yield _scan(EVERYTHING)
         else:
             for group in query.groups:
-                yield from self._of_group(group, is_plain=query.is_plain)
+                yield from self._of_group(group)
 
-    def _of_group(self, group: Group, *, is_plain: bool) -> Iterator[Source]:
+    def _of_group(self, group: Group) -> Iterator[Source]:
         """Yield the sources for one group of terms: of the index that fits it, and of what that
         index does not hold."""
         reader, schema, where = self.reader, self.reader.schema, may_have(group)
@@ -296,7 +300,7 @@ class Candidates:
         gaps = gaps_of(reader, words, max(self._ends))
         if not substrings:
             # The cut of a row may have made a word of a part of one.
-            is_certain = is_plain and not gaps.truncated
+            is_certain = self.asked.is_plain and not gaps.truncated
             yield from self._of_words(words, group, is_certain=is_certain)
         yield from self._of_gaps(gaps, where)
 
