@@ -24,7 +24,6 @@ from ..messages.decode import read_messages_of
 from ..messages.transcript import branched_off
 from ..search.engine import Search
 from ..search.query import parse, query_word
-from ..search.scope import make_scope
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from .edited_file import Edit, TrackedFile, split
@@ -86,7 +85,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
 def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Catalog]:
     """Read the calls about files of a name, and the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
-    ids = Search(reader, query, make_scope(reader, query, now)).count(0).sessions
+    ids = Search(reader, query, now).count(0).sessions
     escaped = json.dumps(name)[1:-1]
     naming = name if name == escaped else ""
     sql = (

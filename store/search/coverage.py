@@ -179,24 +179,15 @@ def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
 
 def _truncated(reader: Reader, index: FtsIndex, after: int) -> tuple[int, ...]:
     """Return the ids of the rows after one that an index holds only a part of."""
-    condition = _partly_indexed(index)
-    if not condition:
-        return ()
-    sql = f"SELECT m.id, {condition} FROM message_rows m WHERE m.id > ? AND"
-    slices = reader.slices(sql, "m.id", _SLICE, [after])
-    return tuple(as_int(key) for rows in slices for key, is_truncated in rows if is_truncated)
-
-
-def _partly_indexed(index: FtsIndex) -> str:
-    """Return SQL for the rows of `message_rows m` that an index holds only a part of; empty when
-    there are none."""
-    if index.is_inline:
-        return ""
     if "8192" in index.definition:  # tool output is cut there (0.22)
-        return f"m.role = 'tool' AND {bytes_sql('m.content')} > 8192"
-    if "tool_name" in index.sql:
-        return ""
-    return "COALESCE(m.tool_name, '') || COALESCE(m.tool_calls, '') <> ''"
+        condition = f"m.role = 'tool' AND {bytes_sql('m.content')} > 8192"
+    elif index.is_inline or "tool_name" in index.sql:
+        return ()
+    else:
+        condition = "COALESCE(m.tool_name, '') || COALESCE(m.tool_calls, '') <> ''"
+    sql = f"SELECT m.id, {condition} FROM message_rows m WHERE"
+    slices = reader.slices(sql, "m.id", _SLICE, after=after)
+    return tuple(as_int(key) for rows in slices for key, is_truncated in rows if is_truncated)
 
 
 def damage_of(schema: Schema, error: StoreError) -> Damage:
@@ -211,9 +202,8 @@ def damage_of(schema: Schema, error: StoreError) -> Damage:
 def is_index_at_fault(reader: Reader, error: StoreError) -> bool:
     """Whether only the search index is at fault: missing shadow tables, an unknown tokenizer,
     damage in it."""
-    if isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
-        return False
-    if reader.schema.fts is None and reader.schema.trigram is None:
+    has_index = reader.schema.fts is not None or reader.schema.trigram is not None
+    if not has_index or isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
         return False
     if isinstance(error, StoreDamagedError):
         reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged

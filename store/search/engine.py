@@ -5,21 +5,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
-from ..connection.reader import Reader, Stopped, chunks
+from ..connection.reader import Stopped, chunks
 from ..connection.stored_values import as_int
 from ..errors import StoreError
 from ..messages.chat_message import Hit, HitOrder
-from ..progress import TellShare, never, quiet
+from ..progress import quiet
+from ..sessions.models import FAR_PAST
 from ..wording import _
-from .candidates import Candidates, moment_of
+from .candidates import Candidates
 from .coverage import damage_of, is_index_at_fault, remedy
-from .query import Query, as_looked_for
 from .rows import StoredRow, edits_file, make_hit, read_rows
-from .scope import Scope
 from .terms import Term, fold
 
 COUNT_CAP = 1000
@@ -28,6 +27,8 @@ _BATCH = 64
 _RELEVANT = 2000
 """Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them
 takes most of a second (1M rows)."""
+_LONG_SCAN = 400
+"""A scan of more rows shows what it has found so far."""
 _ENDLESS = 2**62
 
 _T = TypeVar("_T")
@@ -83,42 +84,20 @@ def until(stopped: Stopped, seconds: float) -> Stopped:
 
 
 @dataclass(eq=False)
-class Search:
+class Search(Candidates):
     """One query on one store: its pages, and the number of its hits.
 
     Methods raise StoreError if the store cannot be read, and QueryInterruptedError if
     `Reader.interrupt` was called.
     """
 
-    reader: Reader
-    """Open; used by this thread alone."""
-    query: Query
-    scope: Scope
-    """Which rows may be hits, the query's filters included."""
-    order: HitOrder = HitOrder.NEWEST
-    prefix_last: bool = False
-    """The last word is still being typed."""
     edits_first: bool = False
     """In a search for a file: first the rows that edit it, then those that mention it."""
-    stopped: Stopped = never
-    """Called between statements; True stops the search."""
-    progress: TellShare = quiet
-    """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
 
     def __post_init__(self) -> None:
-        self._asked = as_looked_for(self.query, prefix_last=self.prefix_last)
+        super().__post_init__()
         self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
         self._notes: list[str] = []
-
-    def _candidates(self) -> Candidates:
-        return Candidates(
-            self.reader,
-            self._asked,
-            self.scope.condition(),
-            oldest=self.order == HitOrder.OLDEST,
-            stopped=self.stopped,
-            progress=self.progress,
-        )
 
     # Pages
 
@@ -136,90 +115,71 @@ class Search:
         """
         start = time.perf_counter()
         most = limit or _ENDLESS
-        candidates, rows = self._without_broken_index(lambda: self._read(most, after, portion))
-        notes = [each.note for each in candidates.sources]
-        is_full = len(rows) > most
-        return Answer(
-            self._shown(rows[:most]),
-            engine_of(candidates.engines),
-            complete=candidates.is_complete,
-            elapsed_ms=(time.perf_counter() - start) * 1000,
-            notes=tuple(filter(None, dict.fromkeys([*notes, *self._notes]))),
-            stopped=candidates.is_stopped,
-            more=is_full or candidates.is_stopped,
-            matchers=self._asked.terms,
-        )
+        rows = self._without_broken_index(lambda: self._read(most, after, portion))
+        answer = self._answer(rows[:most], is_part=self.is_stopped)
+        elapsed_ms = (time.perf_counter() - start) * 1000
+        return replace(answer, elapsed_ms=elapsed_ms, more=answer.more or len(rows) > most)
 
-    def _shown(self, rows: Sequence[StoredRow]) -> tuple[Hit, ...]:
-        return tuple(make_hit(row, self._asked.terms) for row in rows)
+    def _answer(self, rows: Iterable[StoredRow], *, is_part: bool) -> Answer:
+        """Return an answer; `is_part` if more rows would have to be looked at for all of it."""
+        notes = [*(each.note for each in self.sources), *self._notes]
+        return Answer(
+            tuple(make_hit(row, self.asked.terms) for row in rows),
+            engine_of(self.engines),
+            complete=self.is_complete and not is_part,
+            notes=tuple(filter(None, dict.fromkeys(notes))),
+            stopped=is_part,
+            more=is_part,
+            matchers=self.asked.terms,
+        )
 
     def _read(
         self, most: int, after: Hit | None, portion: Callable[[Answer], object]
-    ) -> tuple[Candidates, list[StoredRow]]:
+    ) -> list[StoredRow]:
         """Return the rows of a page, and one more where there are more."""
-        candidates = self._candidates()
-        engines = candidates.engines
-        is_ranked = self.order == HitOrder.RELEVANCE and "fts5" in engines
-        if self.order == HitOrder.RELEVANCE and engines and not is_ranked:
+        self.begin()
+        is_ranked = self.order == HitOrder.RELEVANCE and "fts5" in self.engines
+        if self.order == HitOrder.RELEVANCE and self.engines and not is_ranked:
             note = _("Newest first: only what the word index finds can be ranked.")
             self._notes.append(note)
         wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
-        start = after.message_id if after is not None else None
         rows: list[StoredRow] = []
-        reported = 0
-        for row in self._hits(candidates, start, min(wanted, _BATCH)):
-            if row is not None:
-                rows.append(row)
-            elif candidates.is_long and not is_ranked and reported < len(rows):
-                reported = len(rows)
-                so_far = Answer(
-                    self._shown(rows),
-                    "scan",
-                    complete=False,
-                    stopped=True,
-                    more=True,
-                    matchers=self._asked.terms,
-                )
-                portion(so_far)
+        for page in self._hits(after and after.message_id, min(wanted, _BATCH)):
+            known = len(rows)
+            rows += islice(page, wanted - known)
             if len(rows) == wanted:
                 break
+            if self.scanned > _LONG_SCAN and not is_ranked and len(rows) > known:
+                portion(self._answer(rows, is_part=True))
         if is_ranked:
-            return candidates, self._ranked(rows, wanted)[: most + 1]
+            return self._ranked(rows, wanted)[: most + 1]
         if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
             is_newest = self.order != HitOrder.OLDEST
-            rows.sort(key=lambda row: (moment_of(row.moment), row.id), reverse=is_newest)
+            rows.sort(key=lambda row: (row.moment or FAR_PAST, row.id), reverse=is_newest)
             rows.sort(key=self._is_edit, reverse=True)
-        return candidates, rows
+        return rows
 
-    def _hits(
-        self, candidates: Candidates, after: int | None, batch: int
-    ) -> Iterator[StoredRow | None]:
-        """Yield the hits in order, and None between two pages: those that edit one of the files
-        that are looked for, then the others."""
+    def _hits(self, after: int | None, batch: int) -> Iterator[Iterator[StoredRow]]:
+        """Yield the hits in order, a few at a time: those that edit one of the files that are
+        looked for, then the others."""
         passes = [(False, after)]
         if self._files and (after is None or any(map(self._is_edit, self._rows([after])))):
             passes = [(True, after), (False, None)]
         for edits, start in passes:
-            for ids in candidates.in_time(start):
-                for row in self._accepted(candidates, ids, batch):
-                    if self._is_edit(row) is edits:
-                        yield row
-                if candidates.is_stopped:
-                    return
-                yield None
+            for ids in self.in_time(start):
+                rows = self._accepted(ids, batch)
+                yield (row for row in rows if self._is_edit(row) is edits)
 
-    def _accepted(
-        self, candidates: Candidates, ids: Sequence[int], batch: int = _BATCH
-    ) -> Iterator[StoredRow]:
+    def _accepted(self, ids: Sequence[int], batch: int = _BATCH) -> Iterator[StoredRow]:
         """Yield the rows with the terms, until the search is stopped."""
         for some in chunks(ids, batch):
-            if candidates.stops():
+            if self.stops():
                 return
-            yield from (row for row in self._rows(some) if row.is_accepted(self._asked))
+            yield from (row for row in self._rows(some) if row.is_accepted(self.asked))
 
     def _rows(self, ids: Sequence[int]) -> list[StoredRow]:
-        return read_rows(self.reader, ids, in_reasoning=self._asked.in_reasoning)
+        return read_rows(self.reader, ids, in_reasoning=self.asked.in_reasoning)
 
     def _is_edit(self, row: StoredRow) -> bool:
         """Whether a row edits one of the files that are looked for."""
@@ -235,7 +195,7 @@ class Search:
             return rows
         ranked = self.reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
-            [self._asked.match, min(row.id for row in rows)],
+            [self.asked.match, min(row.id for row in rows)],
         )
         ranks = {as_int(key): rank for rank, (key,) in enumerate(ranked)}
         return sorted(rows, key=lambda row: (not self._is_edit(row), ranks.get(row.id, len(ranks))))
@@ -251,38 +211,35 @@ class Search:
                 raise
             reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()
-            self._notes.clear()  # of what was found with the index
-            self._notes.append(
-                _(
-                    "Hermes' search index cannot be used ({reason}): {remedy}.",
-                    reason=error.sentence,
-                    remedy=reader.index_remedy,
-                )
+            note = _(
+                "Hermes' search index cannot be used ({reason}): {remedy}.",
+                reason=error.sentence,
+                remedy=reader.index_remedy,
             )
+            self._notes = [note]  # those before are about what was found with the index
             return work()
 
     # Counting
 
     @property
     def counts_quickly(self) -> bool:
-        """Whether the index alone can count nearly all hits."""
-        candidates = self._candidates()
-        is_certain = any(each.is_certain for each in candidates.sources)
-        return is_certain and candidates.engines == {"fts5"}
+        """Whether the index alone can count nearly all hits; asked after a page."""
+        return self.engines == {"fts5"} and any(each.is_certain for each in self.sources)
 
     def count(self, cap: int = COUNT_CAP) -> Total:
         """Count the hits, without making snippets; `cap` is where to stop, 0 counts them all."""
         return self._without_broken_index(lambda: self._count(cap or _ENDLESS))
 
     def _count(self, most: int) -> Total:
-        candidates = self._candidates()
-        sessions = list(islice(self._sessions(candidates), most + 1))
-        at_least = len(sessions) > most or not candidates.is_complete
-        return Total(len(sessions[:most]), at_least, frozenset(sessions[:most]))
+        self.begin()
+        sessions = list(islice(self._sessions(), most + 1))
+        at_least = len(sessions) > most or not self.is_complete
+        counted = sessions[:most]
+        return Total(len(counted), at_least, frozenset(counted))
 
-    def _sessions(self, candidates: Candidates) -> Iterator[str]:
+    def _sessions(self) -> Iterator[str]:
         """Yield the session of each hit."""
-        for page in candidates.pages():
+        for page in self.pages():
             yield from (each.session_id for each in page if each.is_certain)
             others = [each.id for each in page if not each.is_certain]
-            yield from (row.session_id for row in self._accepted(candidates, others))
+            yield from (row.session_id for row in self._accepted(others))

@@ -9,11 +9,10 @@ whole conversations, so it has no use for the former.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..amounts import When, bytes_to_free, day_of, parse_bytes, parse_count, parse_money, parse_when
 from ..connection.stored_values import FIRST_TIME, LAST_TIME
@@ -29,7 +28,7 @@ from .conditions import (
     Condition,
     any_of,
 )
-from .terms import fold_composed
+from .terms import fold_composed, in_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +63,11 @@ def _alternatives(typed: Filter) -> list[str]:
 
 
 def _file(typed: Filter, now: float) -> _Values:
-    """Read a path as it stands in a text, in JSON, and in JSON within JSON. SQL compares in lower
-    case, but for letters beyond ASCII."""
+    """Read a path as texts and JSON have it. SQL compares in lower case, but for letters beyond
+    ASCII."""
     name = typed.value
-    forms = [_lower_ascii(each) for each in (name, name.lower(), name.upper())]
-    once = [json.dumps(each)[1:-1] for each in forms]
-    twice = [json.dumps(each)[1:-1] for each in once]
-    return [(each,) for each in dict.fromkeys([*forms, *once, *twice])]
+    forms = {_lower_ascii(each) for each in (name, name.lower(), name.upper())}
+    return [(each,) for form in sorted(forms) for each in in_json(form)]
 
 
 def _lower_ascii(text: str) -> str:
@@ -182,9 +179,9 @@ class FilterKind:
     """One kind of filter."""
 
     key: str
-    sql: str | Mapping[str, str]
-    """Its condition, with `?` for values and `{sign}` for a comparison; or one for each word that it
-    knows. The values repeat if there are more placeholders."""
+    sql: str
+    """Its condition, with `?` for values and `{sign}` for a comparison; empty if it knows some words
+    only. The values repeat if there are more placeholders."""
     read: _Read
     """Reads the values for the condition."""
     example: str
@@ -194,6 +191,8 @@ class FilterKind:
     """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
     choices: tuple[str, ...] = ()
     """The values it can be completed to, beside the words that it knows and those of the store."""
+    known: Mapping[str, str] = field(default_factory=dict)
+    """The condition for each word that it knows; empty if it takes any value."""
     sign: str = ":"
     """What follows the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""
     is_required: bool = False
@@ -205,14 +204,9 @@ class FilterKind:
     is_cleanup_only: bool = False
     """It chooses among what the other filters of a clean-up mean; it has no condition."""
 
-    @property
-    def known(self) -> Mapping[str, str]:
-        """The condition for each word that it knows; empty if it takes any value."""
-        return {} if isinstance(self.sql, str) else self.sql
-
     def condition(self, typed: Filter, now: float) -> Condition:
         """Return its condition; ValueError, with a sentence, for a value it cannot take."""
-        sql = self.known.get(typed.value.lower(), "") if self.known else str(self.sql)
+        sql = self.known.get(typed.value.lower(), self.sql)
         if not sql:
             raise ValueError(
                 _("{key}: knows {values}", key=typed.key, values=", ".join(self.known))
@@ -261,8 +255,9 @@ FILTERS = (
                "file:src/auth.py",
                N_("conversations that edited this file, then those that mention it"), ("path",), of_messages=True),
     # a query with it searches reasoning instead, see `Query.in_reasoning`
-    FilterKind("in", {"reasoning": HAS_REASONING}, _words, "in:reasoning",
-               N_("look in reasoning instead: it is in no index, so this scans"), of_messages=True),
+    FilterKind("in", "", _words, "in:reasoning",
+               N_("look in reasoning instead: it is in no index, so this scans"),
+               known={"reasoning": HAS_REASONING}, of_messages=True),
     FilterKind("title", "instr(c.title, ?) > 0", _part, "title:x", _WHAT, ("name", "subject")),
     FilterKind("id", "instr(c.id, ?) > 0", _part, "id:x", _WHAT, ("session",)),
     FilterKind("cwd", "instr(c.folders, ?) > 0", _folder, "cwd:x", _WHAT, ("dir", "folder", "repo")),
@@ -283,14 +278,14 @@ FILTERS = (
     FilterKind("older", "c.last_active < ?", _bound("start"), "older:30d",
                N_("no activity for so long, or since a date; -older:7d: used since then"), ("idle",), _DATES,
                is_required=True, is_limit=True),
-    FilterKind("is", _STATES, _words, "is:live is:archived -is:rewound …",
+    FilterKind("is", "", _words, "is:live is:archived -is:rewound …",
                N_("live open stale (open, silent for a week) ended empty "
                   "new (not read yet) waiting (for you) "
                   "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
                   "forgotten (compressed: the model has them no longer)"),
-               ("state", "status", "type")),
-    FilterKind("has", _CONTENTS, _words, "has:image has:error has:code",
-               N_("also has:tool has:reasoning has:branch has:subagent"), ("contains",)),
+               ("state", "status", "type"), known=_STATES),
+    FilterKind("has", "", _words, "has:image has:error has:code",
+               N_("also has:tool has:reasoning has:branch has:subagent"), ("contains",), known=_CONTENTS),
     # an unknown number never matches
     FilterKind("cost", "c.tree_cost_usd {sign} ?", _number(parse_money), "cost>1",
                N_("US dollars, with all subagents"), ("price", "usd"), sign=">", is_required=True),
@@ -302,9 +297,9 @@ FILTERS = (
     FilterKind("size", "c.size {sign} ?", _number(parse_bytes, "10M"), "size>10M",
                N_("bytes with their share of the search index, without subagents: they are measured first"),
                ("bytes",), sign=">", is_required=True),
-    FilterKind("include", _LEFT_OUT, _words, "include:archived include:stale",
+    FilterKind("include", "", _words, "include:archived include:stale",
                N_("a clean-up leaves out archived and open conversations; these go as well (also include:open)"),
-               is_required=True, is_cleanup_only=True),
+               known=_LEFT_OUT, is_required=True, is_cleanup_only=True),
     FilterKind("free", EVERYTHING.sql, _goal, "free:50% free:2GB",
                N_("of a clean-up, the longest idle until this share of the used bytes, or so many, is given back"),
                choices=("10%", "25%", "50%", "1GB"), is_required=True, is_cleanup_only=True),

@@ -8,6 +8,7 @@ import time
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -23,7 +24,6 @@ from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
 from .filters import Filter
 from .query import Query, parse
-from .scope import make_scope
 from .suggestions import Suggestion, suggest
 from .terms import fold_composed
 
@@ -81,11 +81,12 @@ def find_hits(
     """
     now = time.time() if now is None else now
     query = parse(query, now=now) if isinstance(query, str) else query
-    scope = make_scope(reader, query, now, catalog, view)
     search = Search(
         reader,
         query,
-        scope,
+        now,
+        catalog,
+        view,
         order=order,
         prefix_last=is_typed,
         edits_first=True,
@@ -96,7 +97,7 @@ def find_hits(
     shown = tuple(with_names(reader, named[:titles]))
 
     def found(answer: Answer) -> Found:
-        conversations = conversations_of(reader, scope.catalog, answer.hits, now)
+        conversations = conversations_of(reader, search.catalog, answer.hits, now)
         return Found(answer, shown, len(named), conversations)
 
     return found(search.page(limit, after=after, portion=lambda so_far: portion(found(so_far))))
@@ -104,11 +105,11 @@ def find_hits(
 
 def _titles(search: Search) -> list[Conversation]:
     """Return the conversations that are found by their names, the newest first."""
-    query, (_rows, sessions, catalog) = search.query, search.scope
+    query, roots = search.query, search.roots
     if not query.groups or query.in_reasoning or query.files:
         return []
-    roots = [root for root in titled(catalog, query) if sessions is None or root in sessions]
-    return list(map(catalog.conversation, roots))
+    found = titled(search.catalog, query)
+    return [search.catalog.conversation(each) for each in found if roots is None or each in roots]
 
 
 def titled(catalog: Catalog, query: Query) -> list[str]:
@@ -118,10 +119,11 @@ def titled(catalog: Catalog, query: Query) -> list[str]:
     found: set[int] = set()
     for group in query.groups:
         found |= set.intersection(*(names.having(fold_composed(each.text)) for each in group))
-    indexes = sorted(found)
-    for term in query.excluded:
-        indexes = [index for index in indexes if not term.first(names.name(index))]
-    return [names.roots[index] for index in indexes]
+    return [
+        names.roots[index]
+        for index in sorted(found)
+        if not any(each.first(names.names[index]) for each in query.excluded)
+    ]
 
 
 _END = "\0"
@@ -137,22 +139,14 @@ class _Names:
 
     def __init__(self, catalog: Catalog) -> None:
         self.roots = catalog.listed(View.ALL)
-        self._text = "".join(map(_name_of, catalog.select(View.ALL)))
-        self._ends = [end.end() for end in re.finditer(_END, self._text)]
-
-    def name(self, index: int) -> str:
-        """Return the name of a conversation."""
-        return self._text[self._ends[index - 1] if index else 0 : self._ends[index]]
+        self.names = list(map(_name_of, catalog.select(View.ALL)))
+        self._text = "".join(self.names)
+        self._ends = list(accumulate(map(len, self.names)))
 
     def having(self, word: str) -> set[int]:
         """Return the indexes of the names with a folded word in them."""
-        found: set[int] = set()
-        at = self._text.find(word)
-        while at >= 0:
-            index = bisect(self._ends, at)
-            found.add(index)
-            at = self._text.find(word, self._ends[index])
-        return found
+        matches = re.finditer(f"{re.escape(word)}[^{_END}]*", self._text)
+        return {bisect(self._ends, match.start()) for match in matches}
 
 
 def _name_of(conversation: Conversation) -> str:
@@ -165,11 +159,14 @@ def conversations_of(
 ) -> dict[str, Conversation]:
     """Return the conversations of hits by session id, with names; those that the catalog lacks are
     read."""
-    catalogs = [catalog]
     ids = dict.fromkeys(hit.session_id for hit in hits)
-    if unknown := [each for each in ids if each not in catalog.sessions]:
-        catalogs.insert(0, read_neighbourhood(reader, unknown, now))
-    found = {key: one.conversation(key) for key in ids for one in catalogs if key in one.sessions}
+    unknown = [each for each in ids if each not in catalog.sessions]
+    others = read_neighbourhood(reader, unknown, now) if unknown else UNREAD
+    found = {
+        id: conversation
+        for id in ids
+        if (conversation := catalog.of_session(id) or others.of_session(id))
+    }
     return dict(zip(found, with_names(reader, list(found.values())), strict=True))
 
 
@@ -183,9 +180,8 @@ def count(
     stopped: Stopped = never,
 ) -> Total:
     """Count all hits; after twenty seconds the total is "at least"."""
-    scope = make_scope(reader, query, now, catalog, view)
     ends = until(stopped, _COUNTING)
-    return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
+    return Search(reader, query, now, catalog, view, prefix_last=True, stopped=ends).count(0)
 
 
 class HitPage(NamedTuple):
@@ -218,21 +214,23 @@ def read_hit_page(
 ) -> HitPage:
     """Search; `sources` and `roles` are filters like those of the query, `limit` is the most hits (0
     for all), `context` the messages before and after each."""
-    options = [Filter("source", ":", each) for each in sources]
-    options += [Filter("role", ":", each) for each in roles]
+    named = {"source": sources, "role": roles}
+    options = [Filter(key, ":", each) for key, values in named.items() for each in values]
     query = replace(query, filters=(*query.filters, *options))
-    scope = make_scope(reader, query, now, view=view)
-    search = Search(reader, query, scope, order=order)
+    search = Search(reader, query, now, view=view, order=order)
     answer = search.page(limit)
     wider: tuple[Suggestion, ...] = ()
     uncovered = ""
     if not answer.hits:
-        wider = suggest(reader, query, scope.catalog, view, now, is_typed=False)
+        wider = suggest(reader, query, search.catalog, view, now, is_typed=False)
         uncovered = read_coverage(reader).reason if query.groups else ""
+    total = Total(len(answer.hits), answer.total is None)
+    if answer.more and search.counts_quickly:
+        total = search.count()
     return HitPage(
         answer,
-        _total(search, answer),
-        conversations_of(reader, scope.catalog, answer.hits, now),
+        total,
+        conversations_of(reader, search.catalog, answer.hits, now),
         [read_context(reader, hit, context) if context else [] for hit in answer.hits],
         wider,
         uncovered,
@@ -258,10 +256,3 @@ def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, s
     rows = reader.rows(_AROUND, {"session": hit.session_id, "id": hit.message_id, "count": count})
     messages = read_messages_of(reader, [as_int(row[0]) for row in rows])
     return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]
-
-
-def _total(search: Search, answer: Answer) -> Total:
-    """Return the number of hits where it is known or quickly counted, else of those at least."""
-    if answer.more and search.counts_quickly:
-        return search.count()
-    return Total(len(answer.hits), answer.total is None)

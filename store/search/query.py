@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
@@ -32,7 +32,7 @@ _NUMBER_KEY = rf"(?ai:{'|'.join(NUMBER_KEYS)})"
 # option of a command line, which is as literal as any word, and so is `source://`.
 _TOKEN = re.compile(
     r"(?P<negated>-(?=[^\s-]))?"
-    rf"(?:(?P<key>{_KEY}):(?!//)|(?P<number>{_NUMBER_KEY})(?P<op>>=|<=|>|<|:|=))?"
+    rf"(?:(?P<key>{_KEY}(?=:(?!//))|{_NUMBER_KEY})(?P<op>>=|<=|>|<|:|=))?"
     r'(?:"(?P<quoted>[^"]*)"(?P<star>(?(key)|\*?))|(?P<unpaired>"?)(?P<word>\S*))'
 )
 _OPERATORS = ("AND", "OR", "NOT")
@@ -125,16 +125,6 @@ def _strip_grouping(word: str) -> str:
     return word
 
 
-def _key(token: re.Match[str]) -> str:
-    """Return the key of a filter; empty for a word."""
-    return (token["key"] or token["number"] or "").lower()
-
-
-def _filter(token: re.Match[str], is_negated: bool) -> Filter:
-    value = token["word"] if token["quoted"] is None else token["quoted"]
-    return Filter(_key(token), token["op"] or ":", value, is_negated, *token.span())
-
-
 def _term(token: re.Match[str]) -> Term | None:
     text, kind = token["quoted"], TermKind.PREFIX if token["star"] else TermKind.PHRASE
     if text is None:
@@ -165,7 +155,6 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     # clean-up drops none, and a NOT before a filter stays: without it the opposite would be chosen.
     meant = text if for_cleanup else _AT_AN_END.sub(lambda end: " " * len(end[0]), text)
     tokens = [token for token in _TOKEN.finditer(meant) if token[0]]
-    problems += _unpaired(tokens)
     groups: list[list[Term]] = [[]]
     excluded: list[Term] = []
     filters: list[Filter] = []
@@ -173,45 +162,35 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     for index, token in enumerate(tokens):
         is_negated = negate or bool(token["negated"])
         negate = token[0] == "NOT"
+        reason, is_fatal = "", False
+        if token["unpaired"]:
+            start = token.start("unpaired")
+            ignored = _("an unpaired quotation mark: ignored")
+            problems.append(QueryProblem(start, start + 1, ignored))
         if token[0] == "OR":
             groups.append([])
-            if any(map(_key, tokens[max(index - 1, 0) : index + 2])):
+            if any(each["key"] for each in tokens[max(index - 1, 0) : index + 2]):
                 reason = _(
                     "OR joins words only: filters of one key are alternatives, others must all hold"
                 )
-                problems.append(QueryProblem(*token.span(), reason))
-        elif _key(token):
-            typed = _filter(token, is_negated)
-            if (problem := _problem_of(typed, moment, for_cleanup=for_cleanup)) is None:
+        elif token["key"]:
+            value = token["word"] if token["quoted"] is None else token["quoted"]
+            typed = Filter(token["key"].lower(), token["op"], value, is_negated, *token.span())
+            kind = BY_KEY[typed.key]
+            reason, is_fatal = kind.reason(typed, moment), kind.is_required
+            if kind.is_cleanup_only and not for_cleanup:
+                reason = _("{key}: works in a clean-up only", key=typed.key)
+            if not reason:
                 filters.append(typed)
-            else:
-                problems.append(problem)
         elif token[0] not in _OPERATORS and (term := _term(token)):
             (excluded if is_negated else groups[-1]).append(term)
+        if reason:
+            problems.append(QueryProblem(*token.span(), reason, is_fatal=is_fatal))
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:
         reason = _("only exclusions: add something to search for")
         problems.append(QueryProblem(excluded[0].start, excluded[0].end, reason))
     return Query(text, terms, tuple(excluded), tuple(filters), tuple(problems))
-
-
-def _unpaired(tokens: Iterable[re.Match[str]]) -> Iterator[QueryProblem]:
-    ignored = _("an unpaired quotation mark: ignored")
-    for token in tokens:
-        if token["unpaired"]:
-            start = token.start("unpaired")
-            yield QueryProblem(start, start + 1, ignored)
-
-
-def _problem_of(typed: Filter, now: float, *, for_cleanup: bool) -> QueryProblem | None:
-    """Return why a filter cannot be taken; None if it can."""
-    kind = BY_KEY[typed.key]
-    reason = kind.reason(typed, now)
-    if kind.is_cleanup_only and not for_cleanup:
-        reason = _("{key}: works in a clean-up only", key=typed.key)
-    if not reason:
-        return None
-    return QueryProblem(typed.start, typed.end, reason, is_fatal=kind.is_required)
 
 
 _INDEXED_NAME = re.compile(r"[A-Za-z0-9]([ !#-\[\]-~]*[A-Za-z0-9])?")
@@ -273,10 +252,11 @@ def query_word(text: str) -> str:
 
 Vocabulary = dict[str, tuple[str, ...]]
 """The values that occur in a store, by the key of their filter, the most frequent first."""
-_SOURCES = (
-    "cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server",
-)  # fmt: skip
-USUAL: Vocabulary = {"source": _SOURCES}
+USUAL: Vocabulary = {
+    "source": (
+        "cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server",
+    )
+}  # fmt: skip
 """What is offered for a store that has none, or before it is read."""
 _RECENT = 5000
 """Messages whose tools are read."""
@@ -290,7 +270,7 @@ def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
     sql = "SELECT tool_name FROM message_rows ORDER BY id DESC LIMIT ?"
     tools = reader.rows(sql, [_RECENT])
     return {
-        "source": _frequent(each.source for each in sessions) or _SOURCES,
+        "source": _frequent(each.source for each in sessions) or USUAL["source"],
         "model": _frequent((each.model or "").rpartition("/")[2] for each in sessions),
         "cwd": _frequent(each.cwd for each in sessions),
         "tool": _frequent(sorted(first_texts(tools))),

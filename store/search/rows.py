@@ -235,10 +235,13 @@ class _Text(NamedTuple):
     """Whether it is a compaction summary."""
 
 
-def _readable_texts(row: StoredRow) -> Iterator[_Text]:
-    """Yield what a person sees of a row."""
+def _texts_of(row: StoredRow) -> Iterator[_Text]:
+    """Yield what a person sees of a row: what was said, a summary, or the text of a tool; then the
+    row as it is stored."""
+    is_summary = False
     if row.role != "tool":
         summary, said = split_summary(row.spoken)
+        is_summary = not said and bool(summary)
         yield _Text(said)
         yield _Text(summary, is_summary=True)
     elif len(row.stored) <= _MOST_READ:
@@ -252,27 +255,19 @@ def _readable_texts(row: StoredRow) -> Iterator[_Text]:
             if IS_JSON.match(arguments):
                 arguments = _json_to_text(arguments, is_call=True)
             yield _Text(lead + arguments, lead)
+    yield from (_Text(text, is_summary=is_summary) for text in row.texts())
 
 
 def make_hit(row: StoredRow, terms: Group) -> Hit:
     """Return a row with one line around its first match, and the half-open ranges of all matches in
-    that line; not yet printable.
-
-    The line is of what was said, of a summary or of the text of a tool if possible, else of the row
-    as it is stored.
-    """
-    readable = [each for each in _readable_texts(row) if each.text]
-    is_summary = bool(readable) and readable[0].is_summary
-    stored = [_Text(text, is_summary=is_summary) for text in row.texts() if text]
-    at = 0
-    for shown in (*readable, *stored):
-        folded = fold(shown.text)
-        first = min(filter(None, (each.first(folded) for each in terms)), default=None)
-        if first is not None:
-            at = first[0]
+    that line; not yet printable."""
+    texts = [each for each in _texts_of(row) if each.text] or [_Text("")]
+    shown, at = texts[0], 0
+    for each in texts:
+        folded = fold(each.text)
+        if spans := [span for term in terms if (span := term.first(folded))]:
+            shown, (at, _end) = each, min(spans)
             break
-    else:
-        shown = next(iter([*readable, *stored]), _Text(""))
     line = _cut(shown.text, at, shown.lead)
     return Hit(
         row.id,

@@ -7,7 +7,6 @@ filter is one condition in SQL wherever it is used.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 from collections import defaultdict
@@ -19,7 +18,7 @@ from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..notes.notes_file import read_marks, read_tags
-from ..sessions.catalog import UNREAD, Catalog, read_catalog
+from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, View
 from ..sessions.relations import SHORT_SOURCES, is_stale
 from ..since.since import read_attention
@@ -37,9 +36,11 @@ _PLAIN = (
 _TEXTS = ("title", "id", "model", "git_branch")
 """Columns that are fields of all its sessions: folded, a line each."""
 _COUNTED = ("messages", "size")
-"""Columns that are counted or measured when a filter asks for them."""
-_LATER = ("users", "chats", "providers", "unread", "waiting", "tags")
-"""Columns that are read from the store when a filter asks for them."""
+"""Columns that are counted or measured when a filter asks for them, of few conversations at once."""
+_CHANGING = ("unread", "waiting", "tags")
+"""Columns that are read each time a filter asks for them, as they change without the store."""
+_LATER = ("users", "chats", "providers", *_CHANGING, *_COUNTED)
+"""Columns that are NULL until a filter asks for them."""
 _OWN = ("root", "stale", "tokens", "source", "folders", "ended")
 """Columns that only this table has."""
 _BATCH = 200
@@ -47,19 +48,17 @@ _BATCH = 200
 
 
 class Conditions(NamedTuple):
-    """The filters of a query as three conditions."""
+    """The filters of a query as two conditions."""
 
     rows: Condition
     """On `message_rows m`."""
     conversations: Condition
     """On `conversations c`."""
-    costly: Condition
-    """On their messages and bytes, which must be counted and measured first."""
 
     @property
     def needs_catalog(self) -> bool:
         """Whether conversations are tested, so that all of them must have been read."""
-        return self.conversations != EVERYTHING or self.costly != EVERYTHING
+        return self.conversations != EVERYTHING
 
 
 def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditions:
@@ -71,67 +70,29 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
     must all hold.
     """
     # Alternatives share a group; a limit or an exclusion is a group of its own.
-    by_cost: list[defaultdict[object, list[Condition]]] = [defaultdict(list) for _ in range(3)]
+    groups: defaultdict[object, list[Condition]] = defaultdict(list)
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only:
             continue
         condition = kind.condition(each, now)
+        group: object = each
         if each.negated:  # what is unknown is not excluded
             condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
-        is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
-        group = (each.key, kind.facet(each.value)) if is_alternative else each
-        by_cost[_cost(condition)][group].append(condition)
+        elif each.op in (":", "=") and not kind.is_limit:
+            group = (each.key, kind.facet(each.value), _is_of_conversations(condition))
+        groups[group].append(condition)
+    conditions = list(map(any_of, groups.values()))
     if view is not View.ALL:
-        by_cost[1]["view"] = [Condition("c.view = ?", (view.value,))]
-    return Conditions(*(all_of(map(any_of, groups.values())) for groups in by_cost))
+        conditions.append(Condition("c.view = ?", (view.value,)))
+    return Conditions(
+        all_of(each for each in conditions if not _is_of_conversations(each)),
+        all_of(filter(_is_of_conversations, conditions)),
+    )
 
 
-def _cost(condition: Condition) -> int:
-    """Return the index in `Conditions`."""
-    if "c." not in condition.sql:
-        return 0
-    return 2 if any(f"c.{column}" in condition.sql for column in _COUNTED) else 1
-
-
-class Scope(NamedTuple):
-    """Which rows may be hits, apart from the words."""
-
-    rows: Condition = EVERYTHING
-    """A condition on `message_rows m`."""
-    sessions: frozenset[str] | None = None
-    """Ids of the sessions they are in; None for all."""
-    catalog: Catalog = UNREAD
-    """Of the whole store if `sessions` are named, else as far as it was known."""
-
-    def condition(self) -> Condition:
-        """Return it as one condition on `message_rows m`."""
-        if self.sessions is None:
-            return self.rows
-        ids = json.dumps(sorted(self.sessions))
-        inside = Condition("m.session_id IN (SELECT value FROM json_each(?))", (ids,))
-        return all_of([self.rows, inside])
-
-
-def make_scope(
-    reader: Reader,
-    query: Query,
-    now: float,
-    catalog: Catalog = UNREAD,
-    view: View = View.ALL,
-) -> Scope:
-    """Return the scope of a query in a view; `now` is in Unix seconds, for dates.
-
-    The whole catalog is read if conversations are tested and it is not known.
-    """
-    conditions = compile_filters(query, now, view)
-    if not conditions.needs_catalog:
-        return Scope(conditions.rows, None, catalog)
-    if not catalog.exact:
-        catalog = read_catalog(reader, now)
-    chosen = map(catalog.conversation, roots_in(reader, conditions, catalog))
-    ids = frozenset(id for each in chosen for id in each.session_ids)
-    return Scope(conditions.rows, ids, catalog)
+def _is_of_conversations(condition: Condition) -> bool:
+    return "c." in condition.sql
 
 
 def roots_in(
@@ -141,7 +102,9 @@ def roots_in(
 
     `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
     """
-    return catalog.kept(ConversationTable).roots(reader, catalog, conditions, known)
+    sizes = {} if known is None else known
+    table = catalog.kept(ConversationTable)
+    return table.roots(reader, catalog, conditions.conversations, sizes)
 
 
 class ConversationTable:
@@ -149,84 +112,57 @@ class ConversationTable:
 
     def __init__(self, catalog: Catalog) -> None:
         self._lock = threading.Lock()
-        self._filled: set[str] = set()
-        """Columns that need not be read again."""
         # Never committed: nobody else sees it.
         self._table = sqlite3.connect(":memory:", check_same_thread=False)
         finalize(self, self._table.close)
-        made = (*_OWN, *_PLAIN, *_TEXTS)
-        columns = ", ".join((*made, *_COUNTED, *_LATER, "PRIMARY KEY (root)"))
-        self._table.execute(f"CREATE TABLE conversations ({columns})")
-        values = ", ".join(f":{column}" for column in made)
+        columns = (*_OWN, *_PLAIN, *_TEXTS, *_LATER)
+        self._table.execute(
+            f"CREATE TABLE conversations ({', '.join(columns)}, PRIMARY KEY (root))"
+        )
+        values = ", ".join(f":{column}" for column in columns)
         self._table.executemany(
-            f"INSERT INTO conversations ({', '.join(made)}) VALUES ({values})",
+            f"INSERT INTO conversations VALUES ({values})",
             [_row(each, catalog.now) for each in catalog.select(View.ALL)],
         )
 
     def roots(
-        self, reader: Reader, catalog: Catalog, conditions: Conditions, known: KnownSizes | None
+        self, reader: Reader, catalog: Catalog, condition: Condition, known: KnownSizes
     ) -> list[str]:
-        """Return the root ids of the conversations that meet some conditions.
+        """Return the root ids of the conversations that meet a condition.
 
-        Messages are counted, and bytes measured, where they are compared: once, and only of
-        conversations that meet the other condition. `known` is a cache of sizes by session id, and
-        is added to.
+        What is not in the table yet is read once, and only of conversations that may meet it; what
+        was counted or measured stays if it is interrupted. `known` is added to.
         """
-        _rows, condition, costly = conditions
         with self._lock:
             for column in _LATER:
-                if f"c.{column}" in condition.sql and column not in self._filled:
+                if f"c.{column}" not in condition.sql:
+                    continue
+                if column in _CHANGING:
                     self._table.execute(f"UPDATE conversations SET {column} = NULL")
-                    self._fill(column, _read_column(reader, catalog, column))
-                    if column in _STORED:
-                        self._filled.add(column)
-            for column in _COUNTED:
-                if f"c.{column}" in costly.sql:
-                    unknown = all_of([condition, Condition(f"c.{column} IS NULL")])
-                    chosen = list(map(catalog.conversation, self._select(unknown)))
-                    self._count(column, chosen, reader, known)
-            return self._select(all_of([condition, costly]))
+                # What is compared with NULL is neither true nor false.
+                sql = f"c.{column} IS NULL AND ({condition.sql}) IS NOT 0"
+                unknown = self._select(condition._replace(sql=sql))
+                for batch in chunks(unknown, _BATCH if column in _COUNTED else len(unknown) or 1):
+                    values = _read_column(reader, catalog, column, batch, known)
+                    self._table.executemany(
+                        f"UPDATE conversations SET {column} = ? WHERE root = ?",
+                        [(value, root) for root, value in values.items()],
+                    )
+            return self._select(condition)
 
     def _select(self, condition: Condition) -> list[str]:
         sql = f"SELECT root FROM conversations c WHERE {condition.sql}"
         return [row[0] for row in self._table.execute(sql, condition.values).fetchall()]
-
-    def _count(
-        self,
-        column: str,
-        conversations: Sequence[Conversation],
-        reader: Reader,
-        known: KnownSizes | None,
-    ) -> None:
-        """Count or measure some conversations; what was done stays if it is interrupted."""
-        sizes: KnownSizes = {} if known is None else known
-        for batch in chunks(conversations, _BATCH):
-            segments = [segment for each in batch for segment in each.segments]
-            if column == "messages":
-                counted = count_rows(reader, [segment.id for segment in segments])
-            else:
-                if sizes:
-                    forget_changed(reader, segments, sizes)
-                measured = measure(reader, segments, known=sizes)
-                counted = {segment.id: measured[segment.id].total for segment in segments}
-            sums = {
-                each.root_id: sum(counted.get(id, 0) for id in each.session_ids) for each in batch
-            }
-            self._fill(column, sums)
-
-    def _fill(self, column: str, values: Mapping[str, object]) -> None:
-        """Set a column, by root id."""
-        sql = f"UPDATE conversations SET {column} = ? WHERE root = ?"
-        self._table.executemany(sql, [(value, root) for root, value in values.items()])
 
 
 def _row(chat: Conversation, now: float) -> dict[str, object]:
     """Return the values of a conversation by column."""
     segments = chat.segments
     sources = [each.source for each in segments]
-    row: dict[str, object] = {name: getattr(chat, name) for name in _PLAIN}
-    row |= {name: _lines(getattr(each, name) for each in segments) for name in _TEXTS}
-    return row | {
+    return {
+        **dict.fromkeys(_LATER),
+        **{name: getattr(chat, name) for name in _PLAIN},
+        **{name: _lines(getattr(each, name) for each in segments) for name in _TEXTS},
         "root": chat.root_id,
         "stale": is_stale(chat, now),
         "tokens": float(chat.tokens.total),
@@ -244,14 +180,17 @@ _STORED = {
 """Columns of `sessions` that only these filters ask for: a `Session` has no field for them."""
 
 
-def _read_column(reader: Reader, catalog: Catalog, column: str) -> dict[str, object]:
-    """Return a column by root id; unread, waiting and tags are read each time, as they change without
-    the store."""
+def _read_column(
+    reader: Reader, catalog: Catalog, column: str, roots: Sequence[str], known: KnownSizes
+) -> Mapping[str, object]:
+    """Return a column by root id, of some conversations at least."""
     if column == "unread":
         read_marks(reader, catalog.now)  # raises: without them nothing would be new
     if column in ("unread", "waiting"):
         attention = read_attention(reader, catalog, catalog.now)
         return dict.fromkeys(getattr(attention, column), True)
+    if column in _COUNTED:
+        return _count_column(reader, catalog, column, roots, known)
     if column == "tags":
         named: Iterable[tuple[str, Sequence[object]]] = read_tags(reader).items()
     else:
@@ -260,7 +199,24 @@ def _read_column(reader: Reader, catalog: Catalog, column: str) -> dict[str, obj
     texts: defaultdict[str, list[object]] = defaultdict(list)
     for session, values in named:
         texts[catalog.root_of(session) or ""] += values
-    return {root: _lines(each) for root, each in texts.items()}
+    return {root: _lines(texts[root]) for root in roots}
+
+
+def _count_column(
+    reader: Reader, catalog: Catalog, column: str, roots: Sequence[str], known: KnownSizes
+) -> Mapping[str, int]:
+    segments = [each for root in roots for each in catalog.conversation(root).segments]
+    if column == "messages":
+        counted = count_rows(reader, [each.id for each in segments])
+    else:
+        if known:
+            forget_changed(reader, segments, known)
+        measured = measure(reader, segments, known=known)
+        counted = {each.id: measured[each.id].total for each in segments}
+    sums = dict.fromkeys(roots, 0)
+    for each in segments:
+        sums[catalog.root_of(each.id) or ""] += counted.get(each.id, 0)
+    return sums
 
 
 def _lines(texts: Iterable[object]) -> str:

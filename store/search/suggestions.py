@@ -11,10 +11,10 @@ from ..sessions.catalog import Catalog
 from ..sessions.models import View
 from ..wording import _
 from .conditions import EVERYTHING
-from .engine import Search, until
+from .engine import Search, Total, until
 from .filters import Filter
 from .query import Query, parse, unknown_filters
-from .scope import Conditions, Scope, make_scope
+from .scope import Conditions
 from .terms import Term, TermKind
 
 _SECONDS = 1.0
@@ -35,7 +35,7 @@ class Suggestion:
     """`hits` counts conversations, not messages: the query only narrows the list."""
 
 
-def asks_for_conversations(query: Query, conditions: Conditions | Scope) -> bool:
+def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
     """Whether a query only narrows the list: it has no terms, and all its filters test
     conversations."""
     return not query.groups and bool(query.filters) and conditions.rows == EVERYTHING
@@ -53,14 +53,16 @@ def count_matches(
 ) -> Suggestion | None:
     """Count the hits, for at most a second; None if there are none. If the query stands in the search
     box and only narrows the list, its conversations are counted."""
-    scope = make_scope(reader, query, now, catalog, view)
-    if is_typed and asks_for_conversations(query, scope):
-        number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
-        found = Suggestion("", query.text, number, False, counts_conversations=True)
-        return found if number else None
-    ends = until(stopped, _SECONDS)
-    total = Search(reader, query, scope, prefix_last=is_typed, stopped=ends).count()
-    return Suggestion("", query.text, total.count, total.at_least) if total.count else None
+    search = Search(reader, query, now, catalog, view, prefix_last=is_typed)
+    are_conversations = is_typed and asks_for_conversations(query, search.conditions)
+    if are_conversations:
+        total = Total(len(search.roots or ()), at_least=False)
+    else:
+        search.stopped = until(stopped, _SECONDS)
+        total = search.count()
+    if not total.count:
+        return None
+    return Suggestion("", query.text, total.count, total.at_least, are_conversations)
 
 
 def suggest(

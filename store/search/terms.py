@@ -7,9 +7,10 @@ Japanese and Korean are matched anywhere, for they are written without spaces.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -44,10 +45,8 @@ def _fold_letter(letter: str) -> str:
     is_accented = len(parts) == 2 and unicodedata.combining(parts[1])
     if is_accented and parts[0].isascii() and parts[0].isalpha():
         return parts[0].lower()
-    for folded in (letter.casefold(), letter.lower()):
-        if len(folded) == 1:
-            return folded
-    return letter
+    folded = letter.casefold()
+    return folded if len(folded) == 1 else letter
 
 
 def fold(text: str) -> str:
@@ -62,8 +61,6 @@ def fold(text: str) -> str:
         return text.lower()
     # U+0130 is the one letter whose lower case is two code points.
     lowered = text.replace("\u0130", "i").lower()
-    if len(lowered) != len(text):
-        return "".join(map(_fold_letter, text))
     return _SPECIAL.sub(lambda match: _fold_letter(match[0]), lowered)
 
 
@@ -80,6 +77,12 @@ def words_of(folded: str) -> tuple[str, ...]:
 def fts_string(text: str) -> str:
     """Quote a text for MATCH: nothing in it is an operator."""
     return '"' + text.replace('"', '""') + '"'
+
+
+def in_json(text: str, *, ensure_ascii: bool = True) -> Iterable[str]:
+    """Return a text as it stands, in JSON, and in JSON within JSON, each form once."""
+    once = json.dumps(text, ensure_ascii=ensure_ascii)[1:-1]
+    return dict.fromkeys([text, once, json.dumps(once, ensure_ascii=ensure_ascii)[1:-1]])
 
 
 class TermKind(StrEnum):
@@ -145,13 +148,9 @@ class Term:
         return self.kind is TermKind.PREFIX and is_word
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        return self._compile()
-
-    @cached_property
-    def _marked_pattern(self) -> re.Pattern[str]:
-        """For folded text with combining marks."""
-        return self._compile(f"[{_MARKS}]*", rf"(?:{_LETTER}|[{_MARKS}])")
+    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        """For folded text without combining marks, and for text with some."""
+        return self._compile(), self._compile(f"[{_MARKS}]*", rf"(?:{_LETTER}|[{_MARKS}])")
 
     def _compile(self, marks: str = "", letter: str = _LETTER) -> re.Pattern[str]:
         parts = self.words if self.is_plain else self.spelling.split()
@@ -168,8 +167,7 @@ class Term:
     def find(self, folded: str) -> Iterator[Span]:
         """Yield where a text from `fold` contains the term: half-open ranges in order."""
         has_marks = not folded.isascii() and _HAS_MARKS.search(folded) is not None
-        pattern = self._marked_pattern if has_marks else self._pattern
-        yield from (match.span() for match in pattern.finditer(folded))
+        yield from (match.span() for match in self._patterns[has_marks].finditer(folded))
 
     def first(self, folded: str) -> Span | None:
         """Return the first range of `find`; None where there is none."""
@@ -203,8 +201,7 @@ def find_ranges(text: str, terms: Group) -> list[Span]:
     merged: list[Span] = []
     for start, end in sorted(span for each in terms for span in each.find(folded)):
         if merged and start <= merged[-1][1]:
-            first, last = merged[-1]
-            merged[-1] = (first, max(end, last))
-        else:
-            merged.append((start, end))
+            start, last = merged.pop()
+            end = max(end, last)
+        merged.append((start, end))
     return merged

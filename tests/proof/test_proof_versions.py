@@ -24,7 +24,6 @@ from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.decode import read_messages_of
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.list_page import with_details
@@ -98,7 +97,7 @@ def _compare_messages(reader, session, said, tell):
 
 
 def _hits(reader, text):
-    return search(reader, parse(text), scope=Scope(), limit=0).hits
+    return search(reader, parse(text), limit=0).hits
 
 
 def _compare_search(reader, text, found):

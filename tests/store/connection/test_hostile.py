@@ -18,7 +18,6 @@ from hermes_browse.store.messages.decode import read_messages_of
 from hermes_browse.store.messages.details import read_recap
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
@@ -247,7 +246,7 @@ def test_odd_ids_are_found_by_themselves(reader, catalog):
 )
 def test_search_goes_through_it(reader, text):
     """By index or by scan, with ranges that lie inside their snippets."""
-    answer = search(reader, parse(text), scope=Scope(), limit=0)
+    answer = search(reader, parse(text), limit=0)
     for hit in answer.hits:
         assert printed(printable(hit.snippet).replace("\n", " ").replace("\t", " "))
         assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.match)

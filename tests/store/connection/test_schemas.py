@@ -25,7 +25,6 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.decode import read_messages_of
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Relation
@@ -57,7 +56,7 @@ def test_every_shape_reads_the_same(name, journal, tmp_path):
         assert shown[3].text == "灯台の光 lantern" and shown[4].reasoning == "light"
         words = {"lantern": [1, 4, 7], "灯台": [4], "tide": [8], "lant*": [1, 4, 7], "antern": []}
         for text, numbers in words.items():
-            answer = search(reader, parse(text), scope=Scope(), limit=0)
+            answer = search(reader, parse(text), limit=0)
             assert sorted(ids(answer)) == numbers, text
         summary = summarize(reader, store, Location(path))
         version = shapes.shape(name).version

@@ -29,7 +29,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import describe_restored
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
@@ -45,7 +44,7 @@ def roots(path):
 def hits(path, text):
     """Ids of the messages our search finds."""
     with Store(path).reader() as reader:
-        return {hit.message_id for hit in search(reader, parse(text), scope=Scope(), limit=0).hits}
+        return {hit.message_id for hit in search(reader, parse(text), limit=0).hits}
 
 
 @pytest.mark.parametrize("name", slow_but((), FIXTURES))

@@ -22,7 +22,6 @@ from trashing import (
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import Scope
 
 _UPDATES = ["6 31", "11 22", "14 31", "22 31", "22 31-migrated", "26 31", "31-migrated 31"]
 
@@ -57,7 +56,7 @@ def test_into_a_newer_schema(tmp_path, update):
     trigram = "messages_fts_trigram"
     assert matches(path, "antern", trigram) == matches(fresh, "antern", trigram) != []
     with Store(path).reader() as reader:
-        assert len(search(reader, parse("lantern"), scope=Scope(), limit=0).hits) == 8
+        assert len(search(reader, parse("lantern"), limit=0).hits) == 8
 
 
 @pytest.mark.parametrize("new, old", [("31", "22"), ("31", "11"), ("22", "6")])

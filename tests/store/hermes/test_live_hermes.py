@@ -21,7 +21,6 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.list_page import with_details
@@ -191,7 +190,7 @@ def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps):
             same_sessions(db, catalog, reader, life.ids)
             for each in with_details(reader, catalog.select(View.ALL)):
                 assert each.message_count == len(read_outline(reader, each.segments).rows)
-            found = search(reader, parse("lantern"), scope=Scope(), limit=0).hits
+            found = search(reader, parse("lantern"), limit=0).hits
             hits = {
                 hit.message_id for hit in found if hit.state is not State.REWOUND
             }  # ours finds those too, marked

@@ -13,9 +13,7 @@ from searching import search
 from hermes_browse.store.connection import reader as of_reader
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search import rows as module
-from hermes_browse.store.search.filters import Condition
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import Scope
 
 ROWS = 6000
 PAGE = 32
@@ -101,6 +99,6 @@ def test_nothing_kept_outlives_a_change(tmp_path):
 def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store):
     with Store(store).reader() as reader:
         assert typed(reader, "docker")[0].hits
-        for scope in (Scope(Condition("m.role = 'tool'")), Scope(sessions=frozenset())):
-            assert search(reader, parse("docker"), prefix_last=True, scope=scope).hits == ()
+        for text in ("role:tool docker", "id:none docker"):
+            assert search(reader, parse(text), prefix_last=True).hits == ()
         assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()

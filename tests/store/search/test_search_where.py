@@ -17,7 +17,7 @@ from hermes_browse.store.search.engine import Search
 from hermes_browse.store.search.found import titled
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.rows import edits_file
-from hermes_browse.store.search.scope import compile_filters, make_scope, roots_in
+from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last
@@ -298,7 +298,7 @@ def test_an_order_that_cannot_be_had_is_told(tmp_path):
     path = write_store(tmp_path / "state.db", ["部署"])
     with Store(path).reader() as reader:
         query = parse("部署")
-        answer = Search(reader, query, make_scope(reader, query, NOW), HitOrder.RELEVANCE).page()
+        answer = Search(reader, query, NOW, order=HitOrder.RELEVANCE).page()
     assert len(answer.hits) == 1 and "can be ranked" in answer.notes[0]
 
 

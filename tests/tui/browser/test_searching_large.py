@@ -16,8 +16,7 @@ from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.search.query import EMPTY, parse
-from hermes_browse.store.search.scope import make_scope
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.search import live_search as search_work
 from hermes_browse.tui.browser.search.search_jobs import (
@@ -144,8 +143,8 @@ async def test_another_view_does_not_wait_for_a_count(large, monkeypatch):
         await browser.press("2")
         catalog = browser.screen.catalog
         with Store(large).reader() as reader:
-            scope = make_scope(reader, EMPTY, NOW, catalog, View.AUTOMATION)
-            total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=scope)
+            within = {"catalog": catalog, "view": View.AUTOMATION, "now": NOW}
+            total = count(reader, parse("ferry"), cap=0, prefix_last=True, **within)
         assert f"{total.count:,} hits in" in browser.status
 
 
@@ -197,9 +196,8 @@ def test_a_keystroke_asks_no_more_than_its_search(large, typed):
     query = parse(typed)
     with open_store(Store(large)) as store:
         reader, catalog = store.reader, store.catalog(NOW)
-        scope = make_scope(reader, query, NOW, catalog)
         before = reader.statements
-        answer = search(reader, query, limit=PAGE, prefix_last=True, scope=scope)
+        answer = search(reader, query, limit=PAGE, prefix_last=True, catalog=catalog, now=NOW)
         searched = reader.statements - before
         before = reader.statements
         found = find_words(store, SearchRequest(query, catalog, View.ALL, "newest", NOW), Scan())

@@ -134,7 +134,7 @@ def test_plain_ends_at_its_prompt(hermes_home):
 def test_plain_ends_while_it_works(hermes_home, tmp_path, monkeypatch):
     """It searches, and reads no line."""
     monkeypatch.chdir(tmp_path)
-    code = _reading_for_ever("hermes_browse.store.search.found", "make_scope")
+    code = _reading_for_ever("hermes_browse.store.search.found", "Search")
     terminal = Detached(["--home", str(hermes_home), "--plain"], code=code)
     terminal.wait_for("h: help.")
     terminal.send("/walrus\n")
