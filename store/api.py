@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .compression.model_context import Memory, ModelContext
     from .edit.flags import Change
     from .export.source import Format
-    from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
     from .hosts.connection import Links
     from .search.query import Query
@@ -213,10 +212,7 @@ class OpenStore(StoreWrites):
     facts = read(later.facts.read_facts)
     report = read(later.sums.read_report)
 
-    @read_method
-    def summary(self) -> StoreSummary:
-        """Return the facts and numbers of the store."""
-        return later.health.summarize(self.reader, self.source, self.location)
+    summary = read_at(later.health.summarize)
 
     # Resuming
 

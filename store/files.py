@@ -19,6 +19,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from types import FrameType
@@ -60,9 +61,8 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
     """
     temporary = path.with_name(PARTIAL.replace("*", os.urandom(6).hex()))
     _TEMPORARY.add(temporary)  # until this returns, a signal removes it
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
+        with open(temporary, "xb", opener=partial(os.open, mode=0o600)) as file:
             size = sum(map(file.write, pieces))
             file.flush()
             os.fsync(file.fileno())
@@ -90,7 +90,7 @@ def _publish(temporary: Path, path: Path, *, replace: bool) -> None:
     except FileExistsError:
         raise
     except OSError:  # no hard links on this file system: take the name first, then replace the file
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        path.touch(mode=0o600, exist_ok=False)
         try:
             os.replace(temporary, path)
         except OSError:
@@ -98,12 +98,8 @@ def _publish(temporary: Path, path: Path, *, replace: bool) -> None:
             raise
 
 
-_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_BINARY", 0)
-)
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+"""Flags to open what may be no file."""
 
 
 class FileTooLargeError(OSError):
@@ -116,10 +112,10 @@ def open_regular(path: Path | str, *, follow: bool = True) -> BufferedReader:
     Raises:
         OSError: It cannot be read, or is a folder, a pipe, a device or a socket.
     """
-    flags = _FLAGS if follow else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+    more = _AT_ONCE if follow else _AT_ONCE | getattr(os, "O_NOFOLLOW", 0)
 
-    def opener(name: str, _flags: int) -> int:
-        return os.open(name, flags)
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags | more)
 
     file = open(path, "rb", opener=opener)  # noqa: SIM115 -- it is returned
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -244,7 +240,7 @@ def removed_on_signals() -> Iterator[None]:
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
         signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        signal.raise_signal(number)
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {number: signal.signal(number, end) for number in numbers}

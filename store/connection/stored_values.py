@@ -119,9 +119,9 @@ def _float(digits: str) -> float:
     return number
 
 
-def write_json(value: object) -> str:
+def write_json(value: object, indent: int | None = None) -> str:
     """Return a value as JSON text, without escapes for letters beyond ASCII."""
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def safe_json(value: object, indent: int | None = None) -> str:
@@ -134,22 +134,18 @@ def safe_json(value: object, indent: int | None = None) -> str:
     return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], text_of(text))
 
 
-def json_as_text(value: dict[str, object] | list[object]) -> str:
+def json_as_text(value: Json | list[object]) -> str:
     """Return arguments or a result of a tool for people: a line for each field of an object, with
     strings as they read; a list indented."""
     if isinstance(value, list):
-        return _indented(value)
+        return write_json(value, indent=2)
     return "\n".join(_field(str(name), each) for name, each in value.items())
 
 
 def _field(name: str, value: object) -> str:
     if isinstance(value, str) and "\n" in value:
         return f"{name}:\n{value.rstrip()}"
-    return f"{name}: {value if isinstance(value, str) else _indented(value)}"
-
-
-def _indented(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    return f"{name}: {value if isinstance(value, str) else write_json(value, indent=2)}"
 
 
 def as_mapping(value: object) -> Json:

@@ -15,7 +15,6 @@ so that no call can damage a real store.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import sqlite3
@@ -30,8 +29,7 @@ from typing import Any
 _FOLDER = Path(__file__).resolve().parent
 _HOME = _FOLDER / "home"
 _DAY = 86_400
-_TIME = re.compile(r'"<(now|day)([-+][\d.]+)>"')
-_FORMATTED_TIME = re.compile(r"<(now|day)([-+][\d.]+):([^>]+)>")
+_TIME = re.compile(r'("?)<(now|day)([-+][\d.]+)(?::([^>]+))?>\1')
 VERSION = 31
 """Schema version of Hermes 0.22.2."""
 _SQL = (_FOLDER / "schema.sql").read_text(encoding="utf-8")
@@ -111,13 +109,12 @@ def _at(now: float, text: str) -> str:
     """Fill in the relative times of a text."""
     bases = {"now": now, "day": now - now % _DAY}
 
-    def moment(match: re.Match[str]) -> float:
-        return round(bases[match[1]] + float(match[2]), 6)
+    def filled(match: re.Match[str]) -> str:
+        quote, base, seconds, form = match.groups()
+        moment = round(bases[base] + float(seconds), 6)
+        return f"{quote}{time.strftime(form, time.gmtime(moment))}{quote}" if form else repr(moment)
 
-    text = _TIME.sub(lambda match: repr(moment(match)), text)
-    return _FORMATTED_TIME.sub(
-        lambda match: time.strftime(match[3], time.gmtime(moment(match))), text
-    )
+    return _TIME.sub(filled, text)
 
 
 # Writing a store
@@ -146,7 +143,7 @@ def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connectio
     """
     # Created before SQLite opens it, so that others can never read it. Closing a descriptor of an
     # open database would drop its locks; here the database is not open yet.
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    path.touch(mode=0o600, exist_ok=False)
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.execute(

@@ -28,7 +28,6 @@ from .source import (
     day_name,
     indented_json,
     marks,
-    speaker,
 )
 
 _FOLDER = Path(__file__).resolve().parent
@@ -126,7 +125,7 @@ def _article(rendered: RenderedMessage) -> str:
         clock = f'<time datetime="{stamp}">{moment:%H:%M:%S}</time>'
     return (
         f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'
-        f"<header><strong>{escape(speaker(rendered))}</strong>{clock}{marked}</header>\n"
+        f"<header><strong>{escape(rendered.speaker)}</strong>{clock}{marked}</header>\n"
         '<div class="body">\n' + "\n".join(map(_block, rendered.blocks)) + "\n</div>\n</article>\n"
     )
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
@@ -28,6 +28,7 @@ from ..text import as_text, text_of
 from .redact import Redactor
 from .source import (
     ExportedConversation,
+    StoredRow,
     StoredRows,
     StoredSession,
     StoredValue,
@@ -55,20 +56,18 @@ _NUMBER = re.compile(r" #\d{1,9}$")
 """Behind a title that has been there before."""
 
 
-def _stored_rows(
-    reader: Reader, table: str, keys: Sequence[object]
-) -> list[dict[str, StoredValue]]:
+def _stored_rows(reader: Reader, table: str, keys: Sequence[object]) -> list[StoredRow]:
     """Read rows by id, with columns in the order of the file, as in Hermes' export; bytes are
     exported as the text that they hold."""
     names = [name for name in reader.columns(table) if name not in _INTERNAL]
     columns = ", ".join(map(sql_name, names))
-    rows = reader.rows_in(f"SELECT {columns} FROM {table} WHERE id IN ({{keys}})", keys)
+    sql = f"SELECT {columns} FROM {table} WHERE id IN ({{keys}}) ORDER BY id"
     return [
         {
             name: value if isinstance(value, int | float) else as_text(value)
             for name, value in zip(names, row, strict=True)
         }
-        for row in rows
+        for row in reader.rows_in(sql, keys)
     ]
 
 
@@ -90,9 +89,7 @@ def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None
 
 def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:
     """Read messages as they are stored, by id."""
-    return StoredRows(
-        sorted(_stored_rows(reader, "messages", ids), key=lambda row: as_int(row["id"]))
-    )
+    return StoredRows(_stored_rows(reader, "messages", ids))
 
 
 def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:
@@ -134,7 +131,7 @@ def _call(call: object, redactor: Redactor) -> object:
     return ids | cleaned if isinstance(cleaned, dict) else cleaned
 
 
-def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:
+def _row(row: StoredRow, redactor: Redactor) -> str:
     """Return the JSON of a row."""
     kept = {name: value for name, value in row.items() if name != _SUMMARY or as_flag(value)}
     try:
@@ -145,7 +142,8 @@ def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:
             }
         )
     except RecursionError:  # JSON may be decoded at a depth at which it cannot be encoded
-        return safe_json({name: redactor.optional(as_text(value)) for name, value in kept.items()})
+        texts = {key: redactor.text(text) for key, text in kept.items() if isinstance(text, str)}
+        return safe_json(kept | texts)
 
 
 def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from datetime import UTC, date
 from itertools import chain, groupby
 
 from ..amounts import local_time
-from ..connection.stored_values import write_json
+from ..connection.stored_values import Json, write_json
 from ..messages.chat_message import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
@@ -28,7 +28,6 @@ from .source import (
     day_name,
     indented_json,
     marks,
-    speaker,
 )
 
 _AS_CODE = ("id", "folder", "branch")
@@ -37,7 +36,7 @@ _HINT = 80
 # begin of a tag, for readers that do not know a head of this kind.
 _BEYOND_YAML = re.compile(f"{HOSTILE}|{STRAY}|[<\ufffe\uffff]")
 _PUNCTUATION = re.compile(r"[\\`*\[\]<>|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|#(?=#*$)")
-_FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
+_OPENING = re.compile(r"`{3,}(?=[^`]*$)|~{3,}")
 _ANY_FENCE = re.compile(r"[ \t>*+\-0-9.)]*(`{3,}|~{3,})")
 _SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^|]{1,400}?(?<!`)\1(?!`)")
 # Backslashes are passed over with what they escape: a run of them is read once.
@@ -69,16 +68,8 @@ def yaml_value(value: object) -> str:
     return _BEYOND_YAML.sub(lambda match: f"\\U{ord(match[0]):08X}", text)
 
 
-def _opens(match: re.Match[str]) -> bool:
-    return match[2][0] != "`" or "`" not in match[3]
-
-
-def _closes(match: re.Match[str], fence: str) -> bool:
-    return match[2].startswith(fence) and not match[3].strip(" \t")
-
-
-def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
-    """Split a text at code fences that are not indented.
+def split_fences(text: str, *, are_indented: bool = False) -> Iterator[tuple[str, list[str], bool]]:
+    """Split a text at code fences, also at those that spaces indent if that is asked for.
 
     Yields:
         The fence that closes a block (empty outside of code), its lines with the fences, and
@@ -87,14 +78,14 @@ def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
     block: list[str] = []
     fence = ""
     for line in text.split("\n"):
-        match = _FENCE.match(line) if line[:1] in ("`", "~") else None
-        if not fence and match and _opens(match):
+        body = line.lstrip(" ") if are_indented else line
+        if not fence and (opening := _OPENING.match(body)):
             if block:
                 yield "", block, False
-            block, fence = [line], match[2]
+            block, fence = [line], opening[0]
             continue
         block.append(line)
-        if fence and match and _closes(match, fence):
+        if fence and body.startswith(fence) and not body.lstrip(fence[0]).strip(" \t"):
             yield fence, block, True
             block, fence = [], ""
     if block or fence:
@@ -131,27 +122,22 @@ def _paragraph(lines: list[str]) -> list[str]:
     return [_escaped(line, _SPAN_OR_TAG if is_sure else _TAG) for line in lines]
 
 
-def _fences_pair_up(lines: list[str]) -> bool:
+def _fences_pair_up(text: str) -> bool:
     """Tell whether indented fences surely end where they seem to, whatever list they are in.
 
     They do if the opening and the closing line have the same indentation and no line between them
     has less: then both belong to the same item, or neither is a fence.
     """
-    fence, indent = "", 0
-    for line in lines:
-        match = _FENCE.match(line)
-        if fence and match and _closes(match, fence):
-            if len(match[1]) != indent:
+    for fence, block, is_closed in split_fences(text, are_indented=True):
+        if not fence:
+            if any(map(_ANY_FENCE.match, block)):
                 return False
-            fence = ""
-        elif fence:
-            if line.strip() and len(line) - len(line.lstrip(" ")) < indent:
-                return False
-        elif match and _opens(match):
-            fence, indent = match[2], len(match[1])
-        elif _ANY_FENCE.match(line):
+            continue
+        first, *others = (len(line) - len(line.lstrip(" ")) for line in block if line.strip())
+        end = others[-1] if is_closed else 0
+        if end != first or min(others, default=first) < first:
             return False
-    return not fence or not indent
+    return True
 
 
 def neutral(text: str) -> str:
@@ -166,7 +152,7 @@ def neutral(text: str) -> str:
     fences = [line for line in lines if _ANY_FENCE.match(line)]
     # Some parsers treat a fence with a bar in it as the head of a table.
     is_unsure = any("|" in line for line in fences)
-    if is_unsure or (not all(line[0] in "`~" for line in fences) and not _fences_pair_up(lines)):
+    if is_unsure or (not all(line[0] in "`~" for line in fences) and not _fences_pair_up(text)):
         return "\n".join(f"> {_escaped(line)}".rstrip() for line in lines)
     result: list[str] = []
     for fence, block, is_closed in split_fences(text):
@@ -191,8 +177,8 @@ def _iso(moment: float | None) -> str | None:
 def _front_matter(exported: ExportedConversation) -> str:
     """Return the facts of the conversation as YAML, for programs."""
     each, export = exported.conversation, exported.export
-    clean = export.redactor.optional
-    fields: dict[str, object] = {
+    clean = export.redactor.value
+    fields: Json = {
         "session_id": each.id,
         "title": clean(each.title),
         "source": each.source,
@@ -230,7 +216,7 @@ def message_markdown(rendered: RenderedMessage, *, is_folded: bool = False, note
     moment, number = local_time(rendered.message.timestamp), rendered.message.id
     form = "%H:%M:%S" if is_folded else "%Y-%m-%d %H:%M:%S"
     heading = [
-        speaker(rendered),
+        rendered.speaker,
         moment.strftime(form) if moment else "",
         "" if is_folded or number < 0 else _("message {id}", id=number),  # below 0: no row
         note,

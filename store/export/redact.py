@@ -119,10 +119,6 @@ class Redactor:
             last = max(last, end)
         return "".join([*parts, text[last:]])
 
-    def optional(self, text: str | None) -> str | None:
-        """Redact a text that may be missing."""
-        return None if text is None else self.text(text)
-
     def json_text(self, text: str) -> str:
         """Redact the strings of a JSON text, so that it remains JSON; any other text as plain
         text."""
@@ -194,6 +190,8 @@ def describe(counts: Counter[str]) -> str:
 LEAST = 8
 """Minimum code points of a value: shorter ones would be found in ordinary words."""
 
+Setting = tuple[str, str]
+"""A name of a `.env` file and its value."""
 _MOST_BYTES = 1_000_000
 _PAIR = re.compile(
     r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.\-]*)[ \t]*=[ \t]*"""
@@ -213,7 +211,7 @@ _PLAIN = re.compile(rf"[/~].*|\.\.?/.*|[A-Za-z]:[\\/].*|[A-Za-z][A-Za-z0-9+.\-]*
 _WORDS = re.compile(rf"{_WORD}(?:[-_/.:,+ ]{_WORD})*")
 
 
-def parse_env(text: str) -> list[tuple[str, str]]:
+def parse_env(text: str) -> list[Setting]:
     """Parse the text of a `.env` file into names and values, without quotes; quoted values may span
     lines."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n")
@@ -236,7 +234,7 @@ def is_secret_value(name: str, value: str) -> bool:
     return not (_PLAIN.fullmatch(value) or (is_setting and _WORDS.fullmatch(value)))
 
 
-def secret_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
+def secret_values(pairs: Iterable[Setting]) -> frozenset[str]:
     """Return the values of `.env` files to redact, with the items of lists and the lines of long
     values."""
     return frozenset(
@@ -247,7 +245,7 @@ def secret_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
     )
 
 
-def read_env(path: Path) -> list[tuple[str, str]]:
+def read_env(path: Path) -> list[Setting]:
     """Read the names and values of a `.env` file, at most a megabyte of it; empty if it is missing.
 
     Raises:
@@ -280,7 +278,7 @@ def make_redactor(
     `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes
     nothing.
     """
-    pairs: list[tuple[str, str]] = []
+    pairs: list[Setting] = []
     for path in _env_files(location) if active else []:
         try:
             pairs += read_env(path)

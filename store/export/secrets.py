@@ -124,7 +124,11 @@ def _find_named(text: str) -> Iterator[Secret]:
 
 
 def _has_secret(match: re.Match[str] | None) -> bool:
-    return match is not None and is_value(match["value"]) and not _HARMLESS.fullmatch(match["tail"])
+    """Tell whether what is named may be a secret."""
+    if match is None or _HARMLESS.fullmatch(match["tail"]):
+        return False
+    value = match["value"]
+    return len(value) >= LEAST_NAMED and not value.isspace() and not _is_placeholder(value)
 
 
 def is_named_secret(name: str, value: str, between: str = ": ") -> bool:
@@ -134,11 +138,6 @@ def is_named_secret(name: str, value: str, between: str = ": ") -> bool:
     before = f'"{name}"{between}"'
     text = before + write_json(value)[1:_LONGEST_NAMED]
     return any(secret.start == len(before) for secret in _find_named(text))
-
-
-def is_value(value: str) -> bool:
-    """Tell whether the value of a key that names a secret may be one."""
-    return len(value) >= LEAST_NAMED and not value.isspace() and not _is_placeholder(value)
 
 
 def find_secrets(text: str) -> Iterator[Secret]:

@@ -8,7 +8,6 @@ bounded by the window.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ..amounts import WEEKDAYS, local_time
 from ..call import read_in_portions
-from ..connection.stored_values import json_as_text, read_exactly
+from ..connection.stored_values import json_as_text, read_exactly, write_json
 from ..errors import NotFoundError
 from ..messages.chat_message import (
     CALL,
@@ -61,8 +60,8 @@ class RenderedMessage(NamedTuple):
     """A chat message with its blocks, in the same order in all formats."""
 
     message: ChatMessage
-    tool: str
-    """The tool of a result, else empty."""
+    speaker: str
+    """The user, the assistant, a tool, or the role as stored; on one line."""
     blocks: tuple[Block, ...]
     """Printable; a result has its tool, and its body may be empty."""
 
@@ -92,10 +91,14 @@ class ExportCounts:
 StoredValue = int | float | str | None
 
 
+StoredRow = dict[str, StoredValue]
+"""A row by column."""
+
+
 class StoredSession(NamedTuple):
     """A row of `sessions` as it is stored."""
 
-    values: dict[str, StoredValue]
+    values: StoredRow
     messages: list[tuple[int, State]]
     """Ids and states of its messages, in order."""
     tags: tuple[str, ...] = ()
@@ -105,7 +108,7 @@ class StoredSession(NamedTuple):
 class StoredRows(NamedTuple):
     """Rows of `messages` as they are stored."""
 
-    rows: list[dict[str, StoredValue]]
+    rows: list[StoredRow]
 
 
 class ExportedStore(Protocol):
@@ -279,41 +282,39 @@ def rendered(
         result_of: The result of a call by its id, to stand after the call; None if it is unknown.
         redactor: Replaces and counts secrets.
     """
-    blocks = list(message.blocks)
+    blocks = [block for block in message.blocks if block.kind.exported is not None]
     for call in message.tool_calls:
         blocks.append(Block(CALL, call.arguments, call.name))
         if (result := result_of(call.id)) is not None:
             blocks.append(Block(RESULT, result.text, call.name))
     tool = message.tool_name or "tool" if message.role == "tool" else ""
-    shown = [
-        _clean(block, block.tool or tool, redactor)
-        for block in blocks
-        if block.kind.exported is not None
-    ]
+    clean: Callable[[str], str] = redactor.text if redactor is not None else str
+    clean_data: Callable[[str], str] = redactor.json_text if redactor is not None else str
+    shown: list[Block] = []
+    for kind, text, own_tool in blocks:
+        if kind is RESULT:
+            body = readable_result(printable(clean_data(text)))
+        else:
+            body = printable(clean_data(text) if kind is CALL else clean(text))
+        if body or kind in (RESULT, CALL):
+            shown.append(Block(kind, body, one_line(clean(own_tool or tool))))
     # What a summary replaced was before the message that it was merged into, so also before its
     # reasoning.
     shown.sort(key=lambda block: block.kind is not SUMMARY)
-    tool = one_line(redactor.text(tool) if redactor is not None else tool)
-    kept = (block for block in shown if block.body or block.kind in (RESULT, CALL))
-    return RenderedMessage(message, tool, tuple(kept))
+    return RenderedMessage(message, one_line(_speaker(message.role, clean(tool))), tuple(shown))
 
 
-def _clean(block: Block, tool: str, redactor: Redactor | None) -> Block:
-    body, is_data = block.body, block.kind in (CALL, RESULT)
-    if redactor is not None:
-        body = redactor.json_text(body) if is_data else redactor.text(body)
-        tool = redactor.text(tool)
-    body = printable(body)
-    return Block(
-        block.kind, readable_result(body) if block.kind is RESULT else body, one_line(tool)
-    )
+def _speaker(role: str, tool: str) -> str:
+    if tool:
+        return _("Tool {name}", name=tool)
+    return _(_NAMES[role]) if role in _NAMES else role
 
 
 def indented_json(arguments: str) -> str | None:
     """Return the arguments of a call as indented, printable JSON; None if they are not JSON, or that
     would change them."""
     try:
-        return printable(json.dumps(read_exactly(arguments), ensure_ascii=False, indent=2))
+        return printable(write_json(read_exactly(arguments), indent=2))
     except ValueError:
         return None
 
@@ -326,15 +327,6 @@ def readable_result(result: str) -> str:
     except ValueError:
         return result
     return (printable(json_as_text(loaded)) if isinstance(loaded, dict) else "") or result
-
-
-def speaker(rendered: RenderedMessage) -> str:
-    """Return the name of the speaker on one line: user, assistant, a tool, or the role as
-    stored."""
-    if rendered.tool:
-        return one_line(_("Tool {name}", name=rendered.tool))
-    role = rendered.message.role
-    return _(_NAMES[role]) if role in _NAMES else one_line(role)
 
 
 def marks(message: ChatMessage) -> str:

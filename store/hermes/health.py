@@ -115,9 +115,9 @@ def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
         yield _warning("no-index", text, remedy(schema, Damage.MISSING, reader.path))
 
 
-def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
-    """Summarize a store at a location, through an open reader of it."""
-    bytes_of_store, bytes_of_log = store.sizes()
+def summarize(reader: Reader, location: Location) -> StoreSummary:
+    """Return the facts and numbers of a store at a location, through an open reader of it."""
+    bytes_of_store, bytes_of_log = Store(reader.path).sizes()
     return StoreSummary(
         path=location.path,
         profile=location.profile,

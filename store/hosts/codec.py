@@ -29,7 +29,6 @@ from ..edit.delete_plan import Expected
 from ..edit.flags import Change
 from ..edit.restore import Restored
 from ..errors import BrowseError
-from ..hermes.health import StoreSummary
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
 from ..search.query import Query, parse
@@ -59,10 +58,10 @@ _REPORTS = ("tell", "portion")
 _TYPES = {
     kind.__name__: kind
     for kind in (
-        *(Bundle, Catalog, Change, CleanedUp, Deleted, Expected, Facts, FileSpace, Memory),
-        *(ModelContext, Query, Restored, Sizes, SpaceMap, Step, StoreSummary),
+        Bundle, Catalog, Change, CleanedUp, Deleted, Expected, Facts, FileSpace, Memory,
+        ModelContext, Query, Restored, Sizes, SpaceMap, Step,
     )
-}
+}  # fmt: skip
 """Those that modules of calls import for their annotations alone."""
 
 
@@ -202,7 +201,7 @@ def decode(line: bytes | msgspec.Raw, kind: object) -> object:
     try:
         value = _decoder(kind).decode(raw)
         is_sound = _is_sound(value)
-    except (msgspec.DecodeError, RecursionError, OverflowError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, RecursionError, OverflowError) as error:
         raise ValueError(str(error)) from error
     if not is_sound:
         raise ValueError("a conversation without a session, a message of none, or an empty portion")

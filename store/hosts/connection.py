@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..connection.connect import Fingerprint
 from ..connection.reader import Stopped
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
@@ -131,7 +132,7 @@ class Connection:
         self._link, self._host = link, link.host
         self.error: HostError | None = None
         """Why it is lost."""
-        self.lost_at = float("-inf")
+        self.lost_at = 0.0
         """By the monotonic clock."""
         self._hello = Hello()
         self._is_told = threading.Event()
@@ -264,7 +265,7 @@ class Link:
         self.away_since: float | None = None
         """Unix seconds of the first failure since it last answered; None while it is not known to
         be away."""
-        self.said: tuple[int, ...] = ()
+        self.said: Fingerprint = ()
         """The fingerprint of the store there, as of its last change."""
         self.connection: Connection | None = None
         """The newest one."""
@@ -301,7 +302,7 @@ class Link:
         )
         raise fault(self.host, "host-refused", said=said)
 
-    def fingerprint(self) -> tuple[int, ...]:
+    def fingerprint(self) -> Fingerprint:
         """Return what the host said last: it says so when the store changes. Nothing while it is
         away; then it is tried again in the background, if the last attempt is a while ago."""
         lost = self.connection

@@ -67,9 +67,9 @@ class Host(NamedTuple):
 
 
 _OPTIONS = (
-    *("ClearAllForwardings=yes", "RemoteCommand=none", "ControlMaster=no"),
-    *("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=10", "ServerAliveCountMax=3"),
-)
+    "ClearAllForwardings=yes", "RemoteCommand=none", "ControlMaster=no", "BatchMode=yes",
+    "ConnectTimeout=10", "ServerAliveInterval=10", "ServerAliveCountMax=3",
+)  # fmt: skip
 """Nothing of this machine is lent to the host while the connection is open, nothing is asked over
 the screen, and no process that the user's configuration asks for stays behind."""
 

@@ -19,7 +19,7 @@ from ..errors import BrowseError, WriteInDoubtError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..hermes.resume_command import Caution, ResumePlan
 from ..insights.facts import Facts
-from ..progress import never
+from ..progress import never, quiet
 from ..text import one_line
 from ..wording import _
 from . import codec
@@ -74,9 +74,8 @@ class HostConnection(RemoteCalls):
         stopped: Any = values.get("stopped", never)
         for line in question.lines(seconds, stopped, changes=types.is_write):
             if line.kind in types.reports:
-                report: Any = values.get(line.kind)
-                if report is not None:
-                    report(self._decoded(line.value, types.reports[line.kind]))
+                report: Any = values.get(line.kind, quiet)
+                report(self._decoded(line.value, types.reports[line.kind]))
             elif line.kind == "answer":
                 if name == "sessions_after":
                     self._count(len(line.value), is_first=values["after"] is None)

@@ -17,10 +17,10 @@ store, and is limited in time and memory.
 from __future__ import annotations
 
 import contextlib
-import math
 import sqlite3
 import threading
 import time
+from concurrent.futures import Future, wait
 from functools import partial
 from importlib import import_module
 from typing import IO
@@ -34,10 +34,10 @@ from ..connection.connect import Fingerprint, Store
 from ..connection.stored_values import Json
 from ..errors import BrowseError, RefusedError, ValueTooLongError
 from ..hermes.homes import Location
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import UNREAD, Catalog
 from ..wording import _
 from . import codec
-from .ssh import ANSWER_BYTES
+from .ssh import ANSWER_BYTES, in_thread
 
 _IDLE_SECONDS = 2.0
 """Connections to the store are closed when nothing was asked for this time: Hermes counts an open
@@ -69,7 +69,7 @@ class _Question(msgspec.Struct, eq=False):
     id: int = 0
     cancel: int | None = None
     stop: int | None = None
-    ask: object = None
+    ask: object = ""
     given: msgspec.Raw = msgspec.field(name="with", default=msgspec.Raw(b"{}"))
 
 
@@ -89,13 +89,15 @@ class _Asked:
         self.store = store
         self.changes = False
         """Whether it changes the store."""
-        self.seconds = QUESTION_SECONDS
-        self.until = math.inf
-        """When its time is over, by the monotonic clock."""
+        self.give_time(QUESTION_SECONDS)
         self.is_stopped = False
         """Whether it is to end with what is done so far."""
         self.is_late = False
         """Whether its time was over; not for a change, which says itself what it has done."""
+
+    def give_time(self, seconds: float) -> None:
+        """Let it take so many seconds from now on."""
+        self.seconds, self.until = seconds, time.monotonic() + seconds
 
     def cancel(self) -> None:
         """Interrupt it, unless it is a change; nobody else may get its connection meanwhile."""
@@ -140,10 +142,10 @@ class Server:
         self._output, self.may_change = output, may_change
         self.sizes: dict[str, Sizes] = {}
         """Of the sessions that were measured."""
-        self._catalog: Catalog | None = None
-        self._catalog_as_of: Fingerprint = ()
+        self._catalog = UNREAD
+        self._catalog_as_of: Fingerprint | None = None
         self._reading_catalog = threading.Lock()
-        self._running: dict[_Asked, threading.Thread] = {}
+        self._running: dict[_Asked, Future[None]] = {}
         self._free: list[OpenStore] = []
         """Connections that no question has."""
         self._free_since = 0.0
@@ -157,8 +159,8 @@ class Server:
         """Say hello, and answer until the source ends."""
         rights = ["read", "change"] if self.may_change else ["read"]
         self._write(codec.encode({"hello": hello | {"rights": rights}}) + b"\n")
-        threading.Thread(target=self._watch, name="watch", daemon=True).start()
-        threading.Thread(target=self._prepare, name="prepare", daemon=True).start()
+        in_thread(self._watch, "watch")
+        in_thread(self._prepare, "prepare")
         try:
             while line := source.readline(_QUESTION_BYTES):
                 # It was cut, as its caller is gone; or nobody knows what it means.
@@ -166,14 +168,12 @@ class Server:
                     self._heard(_decoder.decode(line))
         finally:
             self._ended.set()
-            until = time.monotonic() + _END_SECONDS
             with self._lock:
-                threads = list(self._running.values())
+                answering = list(self._running.values())
                 for asked in self._running:
                     asked.cancel()
             # Python aborts if a thread is inside an output stream while the program ends.
-            for thread in threads:
-                thread.join(max(0.0, until - time.monotonic()))
+            wait(answering, _END_SECONDS)
 
     def _prepare(self) -> None:
         """While the hello travels, load the modules of the first list, and read its pages."""
@@ -189,45 +189,35 @@ class Server:
     def _report(self, asked: _Asked, kind: str, value: object) -> None:
         """Send what a call has done so far. A change that goes on has its time again."""
         if asked.changes and not asked.is_stopped:
-            asked.until = time.monotonic() + asked.seconds
+            asked.give_time(asked.seconds)
         self._write(_line(asked.id, kind, codec.encode(value)))
 
     def catalog(self, store: OpenStore, now: float) -> Catalog:
         """Return the catalog of the store, read again when the file has changed."""
         with self._reading_catalog:
             fingerprint = self.store.fingerprint()
-            if self._catalog is None or self._catalog_as_of != fingerprint:
+            if self._catalog_as_of != fingerprint:
                 self._catalog = store.catalog(now, self._catalog)
                 self._catalog_as_of = fingerprint
             return self._catalog
 
     def _heard(self, question: _Question) -> None:
         with self._lock:
-            running = list(self._running)
-            for asked in running:
+            for asked in self._running:
                 if asked.id == question.cancel:
                     asked.cancel()
                 asked.is_stopped |= asked.id == question.stop
-        if question.cancel is not None or question.stop is not None:
-            return
-        if question.ask is None:
-            refusal = _("There is no such question: `serve` answers calls, no command lines.")
-        elif len(running) >= _WAITING:
-            refusal = _("There are too many questions at once.")
-        else:
-            self._begin(question)
-            return
-        self._write(_failed(question.id, RefusedError(refusal)))
-
-    def _begin(self, question: _Question) -> None:
-        """Start a thread that answers a question."""
-        with self._lock:
-            free = self._free.pop() if self._free else OpenStore(self.store, self.location)
-            free.begin()
-            asked = _Asked(question, free)
-            thread = threading.Thread(target=self._answer, args=(asked,), daemon=True)
-            self._running[asked] = thread
-        thread.start()
+            if question.cancel is not None or question.stop is not None:
+                return
+            is_full = len(self._running) >= _WAITING
+            if not is_full:
+                free = self._free.pop() if self._free else OpenStore(self.store, self.location)
+                free.begin()
+                asked = _Asked(question, free)
+                self._running[asked] = in_thread(partial(self._answer, asked), "answer")
+        if is_full:
+            refused = RefusedError(_("There are too many questions at once."))
+            self._write(_failed(question.id, refused))
 
     def _answer(self, asked: _Asked) -> None:
         try:
@@ -252,7 +242,9 @@ class Server:
         """Carry out a call of the façade; return its answer as JSON."""
         name = asked.name
         if name not in CALLS:
-            raise RefusedError(_("There is no call “{name}”.", name=name[:80]))
+            raise RefusedError(
+                _("There is no call “{name}”: `serve` answers no command lines.", name=name[:80])
+            )
         now, types = time.time(), codec.signature(name)
         if types.is_write and not self.may_change:
             raise RefusedError(
@@ -263,8 +255,8 @@ class Server:
             )
         values = codec.received(name, asked.given)
         if types.is_write:
-            asked.changes, asked.seconds = True, CHANGE_SECONDS
-        asked.until = time.monotonic() + asked.seconds
+            asked.changes = True
+            asked.give_time(CHANGE_SECONDS)
         asked.store.check()  # it may be cancelled by now
         for each in types.not_sent:
             values[each] = self.sizes if each == "known" else self.catalog(asked.store, now)
@@ -297,8 +289,7 @@ class Server:
         with self._lock:
             for asked in self._running:
                 if time.monotonic() > asked.until:
-                    asked.until, asked.is_stopped = math.inf, True
-                    asked.is_late = not asked.changes
+                    asked.is_stopped, asked.is_late = True, not asked.changes
                     asked.cancel()
 
 

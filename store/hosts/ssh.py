@@ -173,13 +173,12 @@ def run_once(
     text, said = out.decode("utf-8", "replace"), process.said
     if not has_begun and code == SSH_FAILED and not said:
         raise fault(host, "host-closed")
-    has_failed = code == SSH_FAILED or is_no_program(host, code, said)
-    if has_failed or (code != 0 and not has_begun):
-        is_lost = has_begun and code == SSH_FAILED
-        raise explain(host, code, said, has_greeted=is_lost, noise="" if has_begun else text)
-    if not has_begun:
+    if not has_begun and code == 0:
         kind = "host-serves" if '{"hello"' in text else "host-noise"
         raise fault(host, kind, said=said or text)
+    if not has_begun or code == SSH_FAILED or is_no_program(host, code, said):
+        is_lost = has_begun and code == SSH_FAILED
+        raise explain(host, code, said, has_greeted=is_lost, noise=text)
     return subprocess.CompletedProcess(line, -1 if code is None else code, text, said)
 
 

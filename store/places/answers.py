@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ..errors import RefusedError
-from ..messages.chat_message import Hit
 from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Answer, Total, engine_of
 from ..search.found import Found
 from ..search.query import USUAL, Vocabulary
 from ..search.suggestions import Suggestion
-from ..sessions.models import FAR_PAST, Conversation
+from ..sessions.models import FAR_PAST
 from ..since import Attention
 from ..since.since import Since, order
 from ..wording import _
@@ -23,11 +22,13 @@ from .place import Place
 T = TypeVar("T")
 Answers = Sequence[tuple[Place, T]]
 """What places have answered, with their own ids."""
+Notes = Sequence[str]
+"""Why others have not."""
 
 
 def merged_hits(
     pages: Answers[Found],
-    notes: Sequence[str],
+    notes: Notes,
     *,
     limit: int,
     titles: int,
@@ -36,23 +37,17 @@ def merged_hits(
     """Return the hits of places as one page, newest first.
 
     Args:
+        pages: Of the places, with keys.
         notes: Why places are missing.
         limit: The most hits, as `titles` is that of titles.
         is_part: More places are asked, or would have been.
     """
-    conversations: dict[str, Conversation] = {}
-    hits: list[Hit] = []
-    titled: list[Conversation] = []
-    title_count = 0
-    for place, each in pages:
-        conversations |= place.keys.with_keys(each.conversations)
-        hits += place.keys.with_keys(each.answer.hits)
-        titled += place.keys.with_keys(each.titles)
-        title_count += each.title_count
-    hits.sort(key=lambda each: each.timestamp or 0.0, reverse=True)
+    found = [each for _place, each in pages]
+    answers = [each.answer for each in found]
+    hits = [hit for each in answers for hit in each.hits]
+    hits.sort(key=lambda hit: hit.timestamp or 0.0, reverse=True)
+    titled = [each for page in found for each in page.titles]
     titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
-    answers = [each.answer for _place, each in pages]
-    is_cut = len(hits) > limit
     place_notes = [f"{place.name}: {note}" for place, each in pages for note in each.answer.notes]
     answer = Answer(
         tuple(hits[:limit]),
@@ -61,26 +56,26 @@ def merged_hits(
         elapsed_ms=max((each.elapsed_ms for each in answers), default=0.0),
         notes=(*notes, *dict.fromkeys(place_notes)),
         stopped=is_part or any(each.stopped for each in answers),
-        more=is_cut or is_part or any(each.more for each in answers),
+        more=is_part or len(hits) > limit or any(each.more for each in answers),
         matchers=next((each.matchers for each in answers if each.matchers), ()),
     )
+    title_count = sum(each.title_count for each in found)
+    conversations = {key: each for page in found for key, each in page.conversations.items()}
     return Found(answer, tuple(titled[:titles]), title_count, conversations)
 
 
-def _total(answers: Answers[Total], notes: Sequence[str]) -> Total:
-    sessions = (key for place, each in answers for key in place.keys.with_keys(each.sessions))
+def _total(answers: Answers[Total], notes: Notes) -> Total:
+    sessions = (key for place, each in answers for key in place.with_keys(each.sessions))
     is_part = bool(notes) or any(each.at_least for _place, each in answers)
     return Total(sum(each.count for _place, each in answers), is_part, frozenset(sessions))
 
 
-def _best(answers: Answers[Suggestion | None], notes: Sequence[str]) -> Suggestion | None:
+def _best(answers: Answers[Suggestion | None], notes: Notes) -> Suggestion | None:
     found = [(place, (each,)) for place, each in answers if each is not None]
     return next(iter(_added_up(found, notes)), None)
 
 
-def _added_up(
-    answers: Answers[tuple[Suggestion, ...]], notes: Sequence[str]
-) -> tuple[Suggestion, ...]:
+def _added_up(answers: Answers[tuple[Suggestion, ...]], notes: Notes) -> tuple[Suggestion, ...]:
     """Return one suggestion for each query, with the hits of all places."""
     by_query: dict[str, Suggestion] = {}
     for each in (each for _place, found in answers for each in found):
@@ -91,11 +86,11 @@ def _added_up(
     return tuple(by_query.values())
 
 
-def _roots(answers: Answers[list[str]], notes: Sequence[str]) -> list[str]:
-    return [root for place, roots in answers for root in place.keys.with_keys(roots)]
+def _roots(answers: Answers[list[str]], notes: Notes) -> list[str]:
+    return [root for place, roots in answers for root in place.with_keys(roots)]
 
 
-def _vocabulary(answers: Answers[Vocabulary], notes: Sequence[str]) -> Vocabulary:
+def _vocabulary(answers: Answers[Vocabulary], notes: Notes) -> Vocabulary:
     words: Vocabulary = {}
     for _place, vocabulary in answers:
         for key, values in vocabulary.items():
@@ -103,44 +98,44 @@ def _vocabulary(answers: Answers[Vocabulary], notes: Sequence[str]) -> Vocabular
     return words or USUAL
 
 
-def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:
+def _coverage(answers: Answers[Coverage], notes: Notes) -> Coverage:
     reasons = [f"{place.name}: {each.reason}" for place, each in answers if each.reason]
     messages = sum(each.messages for _place, each in answers)
     indexed = sum(each.indexed for _place, each in answers)
     return Coverage(messages, indexed, " · ".join(reasons))
 
 
-def _attention(answers: Answers[Attention], notes: Sequence[str]) -> Attention:
-    every = [place.keys.with_keys(each) for place, each in answers]
+def _attention(answers: Answers[Attention], notes: Notes) -> Attention:
+    every = [place.with_keys(each) for place, each in answers]
     unread = {root: new for each in every for root, new in each.unread.items()}
     waiting = frozenset(root for each in every for root in each.waiting)
     failures = sum(each.failures for each in every)
     return Attention(unread, waiting, failures, all(each.have_marks for each in every))
 
 
-def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:
+def _since(answers: Answers[Since], notes: Notes) -> Since:
     _need_one(answers, notes)
     items = [
         item._replace(place=place.name)
         for place, each in answers
-        for item in place.keys.with_keys(each).items
+        for item in place.with_keys(each).items
     ]
     since = min(each.since for _place, each in answers)
     said = dict.fromkeys([*notes, *(note for _place, each in answers for note in each.notes)])
     return Since(since, tuple(sorted(items, key=order)), tuple(said))
 
 
-def _need_one(answers: Answers[T], notes: Sequence[str]) -> None:
+def _need_one(answers: Answers[T], notes: Notes) -> None:
     """Refuse what no place has done."""
     if not answers:
         raise RefusedError(" · ".join(notes))
 
 
-def _nothing(answers: Answers[None], notes: Sequence[str]) -> None:
+def _nothing(answers: Answers[None], notes: Notes) -> None:
     """Take no notice of a place that may only be read: it keeps no marks."""
 
 
-def _all_read(answers: Answers[AllRead], notes: Sequence[str]) -> AllRead:
+def _all_read(answers: Answers[AllRead], notes: Notes) -> AllRead:
     _need_one(answers, notes)
     before = {place.name: done.before[""] for place, done in answers}
     return AllRead(" · ".join([_("everything is marked as read"), *notes]), before)

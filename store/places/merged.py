@@ -35,14 +35,11 @@ from .answers import MERGED, merged_hits
 from .place import Place, number_in
 
 T = TypeVar("T")
-OF_ONE = frozenset(
-    {
-        *("outline", "messages", "system_prompt", "raw_message", "image", "recap", "details"),
-        *("lineage", "is_compressed", "compactions", "seen_at", "losses"),
-        *("stored_session", "stored_messages", "neighbourhood"),
-        *("file_changes", "prompt_before", "run", "mark_read"),
-    }
-)
+OF_ONE = frozenset((
+    "outline", "messages", "system_prompt", "raw_message", "image", "recap", "details", "lineage",
+    "is_compressed", "compactions", "seen_at", "losses", "stored_session", "stored_messages",
+    "neighbourhood", "file_changes", "prompt_before", "run", "mark_read",
+))  # fmt: skip
 """Calls about one conversation."""
 _TURN = 0.05
 """Seconds between two looks at what has come from hosts."""
@@ -92,7 +89,7 @@ class MergedConnection(RemoteCalls):
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places
-        self._number_of = {place.name: place.keys.number for place in places}
+        self._number_of = {place.name: place.number for place in places}
         self._open: dict[Place, OpenStore] = {}
         self._is_interrupted = False
 
@@ -140,13 +137,10 @@ class MergedConnection(RemoteCalls):
 
     def _ask_one(self, name: str, values: Mapping[str, object]) -> object:
         place = self._place(list(values.values()))
-        own = {each: place.keys.argument(each, value) for each, value in values.items()}
-        answer = getattr(self._store(place), name)(**own)
+        answer = getattr(self._store(place), name)(**place.with_own_arguments(values))
         if isinstance(answer, Catalog):
-            return Catalog(
-                map(place.keys.with_keys, answer.sessions.values()), answer.now, exact=False
-            )
-        return place.keys.with_keys(answer)
+            return Catalog(map(place.with_keys, answer.sessions.values()), answer.now, exact=False)
+        return place.with_keys(answer)
 
     def _place(self, asked: object) -> Place:
         """Return the place that a question is about; about no row, the first."""
@@ -159,7 +153,7 @@ class MergedConnection(RemoteCalls):
         """Plan to resume a conversation in its place."""
         place = self._place(session_id)
         plan = self._store(place).resume_plan(id_of(session_id), now)
-        return replace(plan, conversation=place.keys.with_keys(plan.conversation))
+        return replace(plan, conversation=place.with_keys(plan.conversation))
 
     def _by_place(self, items: Sequence[Any]) -> Iterator[tuple[Place, list[Any]]]:
         """Yield the places of some items, each with its own."""
@@ -167,14 +161,14 @@ class MergedConnection(RemoteCalls):
         for each in items:
             found.setdefault(self._place(each), []).append(each)
         for place, some in found.items():
-            yield place, place.keys.with_own_ids(some)
+            yield place, place.with_own_ids(some)
 
     def completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
         completed = {each.root_id: each for each in conversations}
         for place, own in self._by_place(conversations):
             if place.away is None:
-                answer = place.keys.with_keys(getattr(self._store(place), name)(own))
+                answer = place.with_keys(getattr(self._store(place), name)(own))
                 completed |= {each.root_id: each for each in answer}
         return list(completed.values())
 
@@ -185,7 +179,7 @@ class MergedConnection(RemoteCalls):
         first = next(iter(values))
         for place, own in self._by_place(values[first]):
             answer = getattr(self._store(place), name)(**{**values, first: own})
-            found |= place.keys.with_keys(answer)
+            found |= place.with_keys(answer)
         return found
 
     def undo_all_read(self, done: AllRead) -> AllRead:
@@ -208,7 +202,7 @@ class MergedConnection(RemoteCalls):
             if place.host is None:
                 try:
                     page = self._store(place).first_page(now, view=view, limit=limit)
-                    sessions += map(place.keys.with_keys, page.sessions.values())
+                    sessions += map(place.with_keys, page.sessions.values())
                 except QueryInterruptedError:
                     raise
                 except BrowseError as error:
@@ -234,14 +228,13 @@ class MergedConnection(RemoteCalls):
     def prepare_search(self) -> None:
         """Prepare a search of the profiles; hosts are not asked."""
         for place in self._places:
-            if place.host is None and place.away is None and place.catalog is not None:
+            if place.host is None and place.away is None and place.catalog is not UNREAD:
                 self._store(place).prepare_search()
 
     def _ask_everywhere(self, name: str, values: Mapping[str, Any]) -> object:
         def ask(place: Place) -> Any:
-            catalog = place.catalog or UNREAD
             own = {
-                each: catalog if isinstance(value, Catalog) else value
+                each: place.catalog if isinstance(value, Catalog) else value
                 for each, value in values.items()
             }
             return getattr(self._store(place), name)(**own)
@@ -263,7 +256,7 @@ class MergedConnection(RemoteCalls):
             if place.host is not None
         }
         for place in self._places:
-            if place.host is None and place.catalog is not None:
+            if place.host is None and place.catalog is not UNREAD:
                 yield from self._answer(place, partial(ask, place), notes)
         while running and not stopped():
             self._check()
@@ -308,7 +301,8 @@ class MergedConnection(RemoteCalls):
         notes: list[str] = []
 
         def ask(place: Place) -> Found:
-            return self._store(place).search(query, place.catalog or UNREAD, **others)
+            found = self._store(place).search(query, place.catalog, **others)
+            return place.with_keys(found)
 
         merged = partial(merged_hits, pages, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):

@@ -195,8 +195,8 @@ def _read_transcript(file: SessionFile) -> tuple[Row, list[Row]]:
 
 
 class OldTranscripts:
-    """The temporary store, private to its owner and filled in portions; use as a context manager,
-    or `close` it. It has no search index: searches scan it, and report that.
+    """The temporary store, private to its owner and filled in portions, until it is closed. It has
+    no search index: searches scan it, and report that.
 
     Args:
         folder: `sessions` of a Hermes home.
@@ -250,12 +250,6 @@ class OldTranscripts:
         for statement in statements:
             connection.execute(statement)
         return connection
-
-    def __enter__(self) -> OldTranscripts:
-        return self
-
-    def __exit__(self, *ended: object) -> None:
-        self.close()
 
     def fill(self) -> bool:
         """Read the next portion, newest files first; return whether there is more.

@@ -17,8 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import fields, is_dataclass, replace
-from functools import partial
+from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ..api import OpenStore, open_store
@@ -30,7 +29,7 @@ from ..hosts.remote import locate_there
 from ..hosts.ssh import in_thread
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import UNREAD
 from ..sessions.models import Session, View
 from ..sessions.relations import ORPHANED
 from ..sessions.session_rows import StoreState
@@ -39,31 +38,22 @@ from . import place_of
 _WHOLE_SECONDS = 30.0
 """At most so often is a store that changes read in full; in between, only what it has written."""
 T = TypeVar("T")
+_Translation = Callable[[Any], Any]
+"""From ids to keys, or back."""
 _BITS = 64
 """Of the ids that SQLite gives."""
 _HALF = 1 << (_BITS - 1)
 _OF_SESSION = ("id", "parent_id", "branched_from", "delegate_from", "reset_from")
 """Fields of a `Session`."""
-_ID_FIELDS = frozenset(
-    {
-        *_OF_SESSION,
-        *(
-            "ids",
-            "session_id",
-            "session_ids",
-            "into_session_id",
-            "empty_sessions",
-            "parent_root_id",
-            "above",
-        ),
-        *("focus", "target", "predicted", "message_id", "last_message_id", "copies"),
-        *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),
-        *("first", "last", "known", "forgotten", "at", "of", "messages"),
-        *("conversation_id", "first_message_id", "result_id", "waiting"),
-    }
-)
+_ID_FIELDS = frozenset((
+    *_OF_SESSION, "ids", "session_id", "session_ids", "into_session_id", "empty_sessions",
+    "parent_root_id", "above", "focus", "target", "predicted", "message_id", "last_message_id", "copies",
+    "original", "before", "replaced", "summary", "merged", "not_stored_again", "since", "first",
+    "last", "known", "forgotten", "at", "of", "messages", "conversation_id", "first_message_id",
+    "result_id", "waiting",
+))  # fmt: skip
 """Fields that hold nothing but ids: texts those of sessions, whole numbers those of messages."""
-_KEYED_FIELDS = frozenset({"gaps", "unread"})
+_KEYED_FIELDS = frozenset({"gaps", "unread", "conversations"})
 """Fields with a mapping whose keys alone are ids."""
 
 
@@ -86,43 +76,7 @@ def number_in(value: object, numbers: Mapping[str, int]) -> int:
     return found[0] if found else 0
 
 
-class Keys(NamedTuple):
-    """Keys of one place.
-
-    Fields of rows are translated by their names (see the module). Outside of rows, every text or
-    number in a question is an id; of an answer, the items of a list and the keys of a mapping are;
-    an answer that is one text is not.
-    """
-
-    number: int
-    name: str
-
-    def with_keys(self, value: T) -> T:
-        """Return what a store answered with keys in place of its ids."""
-        if isinstance(value, Mapping):
-            return cast("T", _with_changed_keys(value, self._key))
-        return cast("T", _changed(value, self._key, is_id=not isinstance(value, str)))
-
-    def with_own_ids(self, value: T) -> T:
-        """Return what a store is asked with its own ids in place of keys."""
-        return cast("T", _changed(value, self._id, is_id=True))
-
-    def argument(self, name: str, value: object) -> object:
-        """Return an argument of a call with own ids in place of keys, by its name."""
-        return _field(self._id, name, value)
-
-    def _key(self, own: str | int) -> str | int:
-        if isinstance(own, str):
-            return own if own == ORPHANED else f"{own} {self.name}"
-        return own if own == END else own + (self.number << _BITS)
-
-    def _id(self, key: str | int) -> str | int:
-        if isinstance(key, str):
-            return key.removesuffix(f" {self.name}")
-        return key if key == END else key - (self.number << _BITS)
-
-
-def _changed(value: Any, change: Callable[[Any], Any], *, is_id: bool) -> Any:
+def _changed(value: Any, change: _Translation, *, is_id: bool) -> Any:
     """Return a value with its ids changed; `is_id` says whether texts and numbers in it are."""
     if type(value) in (str, int):
         return change(value) if is_id else value
@@ -138,25 +92,23 @@ def _changed(value: Any, change: Callable[[Any], Any], *, is_id: bool) -> Any:
             _changed(key, change, is_id=is_id): _changed(each, change, is_id=is_id)
             for key, each in value.items()
         }
-    if hasattr(value, "_fields"):  # a named tuple
-        return value._make(map(partial(_field, change), value._fields, value))
+    names = getattr(value, "_fields", ())  # of a named tuple
+    if is_dataclass(value):
+        names = [each.name for each in fields(value) if each.init]
+    if names:
+        return type(value)(**{each: _field(change, each, getattr(value, each)) for each in names})
     if isinstance(value, list | tuple | set | frozenset):
         return type(value)(_changed(each, change, is_id=is_id) for each in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        names = [each.name for each in fields(value) if each.init]
-        return replace(
-            value, **{each: _field(change, each, getattr(value, each)) for each in names}
-        )
     return value
 
 
-def _field(change: Callable[[Any], Any], name: str, value: Any) -> Any:
+def _field(change: _Translation, name: str, value: Any) -> Any:
     if name in _KEYED_FIELDS:
         return _with_changed_keys(value, change)
     return _changed(value, change, is_id=name in _ID_FIELDS)
 
 
-def _with_changed_keys(value: Mapping[Any, Any], change: Callable[[Any], Any]) -> Mapping[Any, Any]:
+def _with_changed_keys(value: Mapping[Any, Any], change: _Translation) -> Mapping[Any, Any]:
     return {change(key): _changed(each, change, is_id=False) for key, each in value.items()}
 
 
@@ -172,6 +124,10 @@ class Figures(NamedTuple):
 class Place:
     """A store among others.
 
+    Keys: fields of rows are translated by their names (see the module). Outside of rows, every text
+    or number in a question is an id; of an answer, the items of a list and the keys of a mapping
+    are; an answer that is one text is not.
+
     Args:
         number: Its position among them.
         at: The location of a store of this machine; of a host, which says itself where its store is,
@@ -185,9 +141,9 @@ class Place:
         """The connection to its host."""
         self.name = f"@{at.host.name}" if at.host is not None else at.profile or DEFAULT_PROFILE
         """As the list shows it: the profile, or `@` and the host."""
-        self.keys = Keys(number, self.name)
-        self.catalog: Catalog | None = None
-        """With its own ids; None until it is read."""
+        self.number = number
+        self.catalog = UNREAD
+        """With its own ids; `UNREAD` until it is read."""
         self.sessions: list[Session] = []
         """Those of the catalog, with keys."""
         self.figures: Figures | None = None
@@ -258,7 +214,7 @@ class Place:
     @property
     def is_waited_for(self) -> bool:
         """Whether its first rows are still to come."""
-        return self.host is not None and self.catalog is None and self.away is None
+        return self.host is not None and self.catalog is UNREAD and self.away is None
 
     def read(self) -> None:
         """Read the sessions, unless nothing has changed; `error` says why that failed."""
@@ -278,13 +234,39 @@ class Place:
             return
         is_recent = time.monotonic() - self._whole_at < _WHOLE_SECONDS
         step = None
-        if self.catalog is not None and self._state is not None and is_recent:
+        if self._state is not None and is_recent:
             step = store.increment(self.catalog, self._state, now)
         if step is None:
             self._whole_at = time.monotonic()
             state = store.state()  # before the catalog, so that no change in between is missed
             step = store.catalog(now, self.catalog), state
         self.catalog, self._state = step
-        self.sessions = [self.keys.with_keys(each) for each in self.catalog.sessions.values()]
+        self.sessions = [self.with_keys(each) for each in self.catalog.sessions.values()]
         self.error, self._mark = None, mark
         self.reads += 1
+
+    # Its keys
+
+    def with_keys(self, value: T) -> T:
+        """Return what a store answered with keys in place of its ids."""
+        if isinstance(value, Mapping):
+            return cast("T", _with_changed_keys(value, self._key))
+        return cast("T", _changed(value, self._key, is_id=not isinstance(value, str)))
+
+    def with_own_ids(self, value: T) -> T:
+        """Return what a store is asked with its own ids in place of keys."""
+        return cast("T", _changed(value, self._id, is_id=True))
+
+    def with_own_arguments(self, values: Mapping[str, object]) -> dict[str, Any]:
+        """Return the arguments of a call with own ids in place of keys."""
+        return {name: _field(self._id, name, value) for name, value in values.items()}
+
+    def _key(self, own: str | int) -> str | int:
+        if isinstance(own, str):
+            return own if own == ORPHANED else f"{own} {self.name}"
+        return own if own == END else own + (self.number << _BITS)
+
+    def _id(self, key: str | int) -> str | int:
+        if isinstance(key, str):
+            return key.removesuffix(f" {self.name}")
+        return key if key == END else key - (self.number << _BITS)

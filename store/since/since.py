@@ -232,7 +232,7 @@ def _is_listed(conversation: Conversation) -> bool:
 def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     """Return the newest id of each session with messages behind a floor; only what was written
     since the last call is read."""
-    name = f"newest ids behind {floor}"
+    name = f"newest-ids-{floor}"
     known = reader.of_file.others.get(name, {})
     rows = reader.rows(
         "SELECT session_id, max(id) FROM messages NOT INDEXED WHERE id > ? GROUP BY session_id",

@@ -147,9 +147,9 @@ class PlacesScreen(OtherScreen):
         place = self._merged.place(conversation.root_id) if conversation is not None else None
         if conversation is None or place is None:
             return
-        own = place.keys.with_own_ids(conversation)
+        own = place.with_own_ids(conversation)
         message = self.message_id or self.shown.message_id
-        self.switching.to_place(place, Arrival(own, place.keys.with_own_ids(message)))
+        self.switching.to_place(place, Arrival(own, place.with_own_ids(message)))
 
 
 _NOT_OF_FILES = (

@@ -209,7 +209,7 @@ def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterato
     with suppress(*UNUSED), open_store(beside) as store:
         known = store.known_sessions()
     load = partial(later.old_transcripts.OldTranscripts, folder, known, only=only)
-    with removed_on_signals(), load() as transcripts:
+    with removed_on_signals(), closing(load()) as transcripts:
         transcripts.fill_all()
         if not only or transcripts.notes:
             note(transcripts.describe())

@@ -152,9 +152,7 @@ class SinceScreen(ListScreen):
             self.read_message(item.session_id, item.message_id)
         else:
             own = id_of(item.session_id)
-            self.start(
-                "message", self._read_there, place, own, place.keys.with_own_ids(item.message_id)
-            )
+            self.start("message", self._read_there, place, own, place.with_own_ids(item.message_id))
 
     async def _show_output(self, place: Place | None, item: SinceItem) -> None:
         """Show what Hermes kept of the output of a job without a session."""

@@ -256,8 +256,7 @@ def test_search_goes_through_it(reader, text):
 
 def test_the_doctor_reads_it_too(reader, path):
     """What is odd about the store as a whole is said in sentences."""
-    store = Store(path)
-    summary = summarize(reader, store, locate_file(path))
+    summary = summarize(reader, locate_file(path))
     assert summary.schema_version is None
     assert any("which schema" in warning.text for warning in summary.warnings)
     problems = list(problems_of(summary, search_health(reader), None))

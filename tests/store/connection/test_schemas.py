@@ -58,7 +58,7 @@ def test_every_shape_reads_the_same(name, journal, tmp_path):
         for text, numbers in words.items():
             answer = search(reader, parse(text), limit=0)
             assert sorted(ids(answer)) == numbers, text
-        summary = summarize(reader, store, Location(path))
+        summary = summarize(reader, Location(path))
         version = shapes.shape(name).version
         assert (summary.schema_version, summary.journal_mode) == (version, journal)
         assert (summary.sessions, summary.messages, summary.warnings) == (5, 8, ())

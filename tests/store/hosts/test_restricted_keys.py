@@ -207,7 +207,7 @@ def test_a_key_that_only_reads_changes_nothing(unchanged):
             own = {each: value for each, value in values.items() if each in types}
             error = far.call(name, own)["error"]
             assert error[0] == "RefusedError" and "--allow-changes" in error[1], name
-        assert "no such question" in far.ask(sql="SELECT 1")["error"][1]
+        assert "no call" in far.ask(sql="SELECT 1")["error"][1]
         assert far.call("state", {})["answer"][2] == 60
 
 

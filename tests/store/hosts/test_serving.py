@@ -138,7 +138,7 @@ def test_no_statement_is_run(caller, hermes_home, tmp_path, sql):
     before = (hermes_home / "state.db").read_bytes()
     sql = sql.format(other=tmp_path / "other.db")
     answer = caller.heard("id", caller.send(sql=sql, values=[]))
-    assert "no such question" in answer["error"][1]
+    assert "no call" in answer["error"][1]
     for name, values in (
         ("search", {"query": sql}),
         ("resolve", {"text": f"x' OR 1; {sql}"}),

@@ -3,6 +3,7 @@ never changed."""
 
 import json
 import os
+from contextlib import closing
 
 import pytest
 
@@ -76,7 +77,7 @@ def everything(shelf):
 
 def read_all(folder, **how):
     """The same of the transcripts in a folder."""
-    with OldTranscripts(folder, (), **how) as shelf:
+    with closing(OldTranscripts(folder, (), **how)) as shelf:
         return everything(shelf)
 
 
@@ -133,7 +134,7 @@ def test_lines_of_another_kind_are_shown_as_they_are(folder):
 def test_a_gateway_transcript_is_a_conversation(folder):
     """Platform, model, times, calls and their results are where those of the store are."""
     write_lines(folder / "20260102_100000_abc.jsonl", META, *SAID)
-    with OldTranscripts(folder, ()) as shelf:
+    with closing(OldTranscripts(folder, ())) as shelf:
         catalog, messages = everything(shelf)
         conversation = catalog.of_session("20260102_100000_abc.jsonl")
         assert (conversation.source, conversation.model) == ("telegram", "m-1")
@@ -185,7 +186,7 @@ def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder):
     )
     with (folder / "bad.jsonl").open("ab") as file:
         file.write(b'{"role": "user", "content": "\xff\xfe\\ud800"}\n\n')
-    with OldTranscripts(folder, ()) as shelf:
+    with closing(OldTranscripts(folder, ())) as shelf:
         _, messages = everything(shelf)
         told = messages["bad.jsonl"]
         assert [message.role for message in told] == [
@@ -245,7 +246,7 @@ def test_many_files_come_in_portions_newest_first(folder):
     for number in range(450):
         path = write_lines(folder / f"old_{number:03}.jsonl", SAID[0])
         os.utime(path, (1e9 + number, 1e9 + number))
-    with OldTranscripts(folder, ()) as shelf:
+    with closing(OldTranscripts(folder, ())) as shelf:
         assert shelf.fill()
         with Store(shelf.path).reader() as reader:
             assert reader.rows("SELECT count(*), min(id), max(id) FROM sessions") == [

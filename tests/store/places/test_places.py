@@ -3,6 +3,7 @@
 import re
 import sys
 from dataclasses import is_dataclass
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
@@ -15,18 +16,21 @@ from hermes_browse.store.call import CALLS
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build_home
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.store.hosts import codec
 from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.places import id_of, merged, place, place_of
 from hermes_browse.store.places.merged import MergedStore, places_of
-from hermes_browse.store.places.place import Keys, Place
+from hermes_browse.store.places.place import Place
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 
 NOW = T0 + 1000.0
-HERE, THERE = Keys(0, "default"), Keys(3, "work")
+HERE, THERE = (
+    Place(number, Location(Path("state.db"), profile=name), Links())
+    for number, name in ((0, "default"), (3, "work"))
+)
 REFUSED = {
     *("resolve", "last", "plan", "clean_up"),
     *("file_space", "space_map", "retention", "facts", "summary", "search_health"),
@@ -173,7 +177,7 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
     backwards = reversed(location.profiles())
     places = [Place(number, at, Links()) for number, at in enumerate(backwards)]
     several = OpenStore(MergedStore(tmp_path / "places", places))
-    one, keys = OpenStore(Store(location.path), location), places[-1].keys
+    one, keys = OpenStore(Store(location.path), location), places[-1]
     assert keys.name == "default" and keys.number > 0
     with several, one:
         catalog, own = several.catalog(NOW), one.catalog(NOW)

@@ -45,7 +45,7 @@ def _advice(path):
     its index alike."""
     with Store(path).reader() as reader:
         health = search_health(reader)
-        told = problems_of(summarize(reader, Store(path), Location(path)), health, "hermes")
+        told = problems_of(summarize(reader, Location(path)), health, "hermes")
         assert [each.remedy for each in told if each.remedy == health.remedy] == [health.remedy]
     return health.remedy
 
