@@ -44,7 +44,7 @@ _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
 _NOT_SHOWN = {
     *("AssertionError", "DiffError", "KeyError", "LookupError", "NotImplementedError"),
     *("RuntimeError", "TypeError", "ValueError"),
-    *("compile", "execute", "findall", "rows", "rows_in", "search", "sub", "value"),
+    *("compile", "execute", "findall", "rows", "rows_in", "search", "sql_name", "sub", "value"),
     *("fields", "fields_of_each"),
 }
 """Mistakes of ours, what goes to the log or to SQLite, names of fields: nobody reads these on a
