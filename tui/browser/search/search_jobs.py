@@ -37,8 +37,9 @@ from ..list.list_model import CatalogRows, Order, RowDetails
 from ..list.rows import SuggestionRow
 from .results import SearchResults
 
-PAGE = 16
-"""Hits of the first page: about what a list shows, as each costs a snippet."""
+PAGE = 10
+"""Hits of the first page, as each takes time: with their conversations and the titles above them they
+fill a list of 30 lines. A longer list reads on at once."""
 NEXT_PAGE = 64
 """Hits that are read on with, when the end comes into sight."""
 _MOST_TITLES = 8
