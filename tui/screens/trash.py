@@ -22,7 +22,7 @@ from hermes_browse.store.trash.bundle import BundleNotFoundError, read_bundle_fa
 from hermes_browse.store.trash.shelf import Bundle, find, remove_by_name
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ..browser.edit.deleting import Tell, write_in_sight
+from ..browser.edit.long_writes import Tell, write_in_sight
 from ..browser.list.conversation_list import ConversationList
 from ..browser.list.list_model import FirstPage
 from ..settings.keys.screen_commands import TRASH

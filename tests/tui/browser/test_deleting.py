@@ -12,7 +12,8 @@ from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.edit import deleting
-from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
+from hermes_browse.tui.browser.edit.deleting import DeleteCard
+from hermes_browse.tui.browser.edit.long_writes import ProgressCard
 from hermes_browse.tui.browser.main import MainScreen
 
 

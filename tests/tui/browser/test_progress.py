@@ -8,7 +8,7 @@ from textual.widgets import ProgressBar, Static
 from trashing import as_before
 
 from hermes_browse.store.edit import delete_plan
-from hermes_browse.tui.browser.edit.deleting import ProgressCard
+from hermes_browse.tui.browser.edit.long_writes import ProgressCard
 from hermes_browse.tui.screens.trash import TrashScreen
 
 

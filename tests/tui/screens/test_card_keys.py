@@ -16,7 +16,8 @@ from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.browser.edit.deleting import DeleteCard, ProgressCard
+from hermes_browse.tui.browser.edit.deleting import DeleteCard
+from hermes_browse.tui.browser.edit.long_writes import ProgressCard
 from hermes_browse.tui.browser.edit.naming import RenameCard
 from hermes_browse.tui.browser.preflight import PreflightCard
 from hermes_browse.tui.browser.switching import ProfilesCard

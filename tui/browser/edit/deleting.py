@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import ProgressBar, Static
+from textual.widgets import Static
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import CleanedUp
@@ -25,13 +24,12 @@ from hermes_browse.store.sessions.models import Conversation, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from ...settings.keys.screen_commands import DELETING, PROGRESS
+from ...settings.keys.screen_commands import DELETING
 from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
-from ...widgets.card import Card, CountCard, styled
+from ...widgets.card import CountCard, styled
 from ..context import Context
-
-Result = TypeVar("Result")
+from .long_writes import Tell, write_in_sight
 
 NAMED = 12
 """Maximum number of conversations that the card names."""
@@ -199,50 +197,8 @@ class DeleteCard(CountCard):
             self.dismiss(True)
 
 
-class ProgressCard(Card[None]):
-    """Shows progress until `finish` is called."""
-
-    KEYS = PROGRESS
-
-    def __init__(self, title: str) -> None:
-        super().__init__()
-        self._title = title
-        self.stopped = threading.Event()
-        """Set when the user stops the work."""
-
-    def content(self) -> ComposeResult:
-        yield styled(self._title, "bold")
-        yield ProgressBar(total=1.0, show_eta=False, id="progress")
-        yield Static(_("beginning …"), id="numbers")
-        yield styled(
-            _("Hermes can write between two portions and while one is being saved."), "dim"
-        )
-
-    def keys_text(self) -> str:
-        return _("{key} stops; what is done stays done, and can be undone", key=self.key("stop"))
-
-    def show(self, share: float, words: str) -> None:
-        """Show progress: a share from 0 to 1, and the same in numbers."""
-        if self.is_whole:
-            self.query_one(ProgressBar).update(progress=share)
-            self.query_one("#numbers", Static).update(words)
-
-    def finish(self) -> None:
-        if self.app.screen is self:  # else another store is shown
-            self.dismiss(None)
-
-    def action_stop(self) -> None:
-        """Stop the work; the portion under way is cancelled if that is still possible."""
-        self.stopped.set()
-        self.answer(_("stopping …"))
-
-
-Tell = Callable[[float, str], None]
-"""Takes the share that is done, from 0 to 1, and the same in words."""
 _FEW_CONVERSATIONS = 25
 """Up to so many conversations, progress is shown in the status line."""
-_MANY_MESSAGES = 2_000
-"""From so many messages on, which take seconds to delete or restore, progress is shown on a card."""
 _SHORT_REASON = 50
 """Letters of a reason that fits into the status line."""
 
@@ -329,35 +285,6 @@ async def carry_out(context: Context, plan: Plan) -> CleanedUp:
 
     is_long = count > _FEW_CONVERSATIONS
     return await write_in_sight(context, title, messages, delete, is_long=is_long)
-
-
-async def write_in_sight(
-    context: Context,
-    title: str,
-    messages: int,
-    write: Callable[[Tell, Stopped], Result],
-    *,
-    is_long: bool = False,
-) -> Result:
-    """Run a job that writes, and show how far it is: on a card, where the user can stop it, if it is
-    long or about many messages; else in the status line."""
-    writes = context.writes
-    context.progress = f"{title} …"
-    card = ProgressCard(f"{title} · {formats.counted(messages, 'message')}")
-    if is_long or messages >= _MANY_MESSAGES:
-        context.app.push_screen(card)
-
-    def tell(share: float, words: str) -> None:
-        writes.tell(context.show_progress, f"{title} · {words}")
-        writes.tell(card.show, share, words)
-
-    def stopped() -> bool:
-        return writes.stopping.is_set() or card.stopped.is_set()
-
-    try:
-        return await context.write(lambda: write(tell, stopped))
-    finally:
-        card.finish()
 
 
 def spared_words(plan: Plan, cleaned: CleanedUp, verb: str) -> str:

@@ -23,7 +23,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
 from ...browser import header
-from ...browser.edit.deleting import PlanChoices, PreparedPlan, ProgressCard, planning
+from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
+from ...browser.edit.long_writes import ProgressCard
 from ...browser.list.list_model import RowDetails
 from ...browser.main import MainScreen
 from ...browser.search.box import QueryBox
