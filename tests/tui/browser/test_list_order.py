@@ -265,7 +265,7 @@ async def test_what_fails_while_measuring_is_said(tmp_path, monkeypatch):
         raise BrowseError("the disk is gone")
 
     async with on_demo(tmp_path) as browser:
-        monkeypatch.setattr(OpenStore, "measure", broken)
+        monkeypatch.setattr(OpenStore, "sizes_of", broken)
         before = [each.id for each in listed(browser)]
         await browser.sort("size")
         assert "the disk is gone" in browser.status

@@ -138,7 +138,7 @@ def map_of(plan, known):
     """A map of what the plan has."""
     conversations = Watched((each.conversation.id, each.own.total) for each in plan.selected)
     return known._replace(
-        conversations=conversations, total=sum(each.bytes for each in conversations)
+        conversations=conversations, total=sum(size for _tip, size in conversations)
     )
 
 
