@@ -49,7 +49,7 @@ _MODULES = {
     "deleting": "browser.edit.deleting",
     "dropping": "screens.bundles",
     "preflight": "browser.preflight",
-    "progress": "browser.edit.deleting",
+    "progress": "browser.edit.long_writes",
     "renaming": "browser.edit.naming",
     "searches": "browser.search.history",
     "since": "screens.since",
