@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -242,8 +242,9 @@ class ChangesScreen(ConversationScreen):
         stem = file_stem(formats.name(self.conversation))
 
         def write() -> Path:
-            paths = (Path(f"{stem}{end}.diff") for end in chain([""], map(" {}".format, count(1))))
-            path = next(path for path in paths if not path.exists())
+            path, numbers = Path(f"{stem}.diff"), count(1)
+            while path.exists():
+                path = Path(f"{stem} {next(numbers)}.diff")
             write_file(path, [diff_text(files)])
             return path
 

@@ -2,17 +2,19 @@
 one queue of writes."""
 
 import asyncio
+import sys
 import threading
 import time
 from concurrent.futures import wait
 
 import pytest
+from browsing import NOW
 from pruning import family
 from trashing import run
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import QueryInterruptedError, StoreError
+from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreError
 from hermes_browse.tui.work import jobs as working
 from hermes_browse.tui.work.jobs import THREADS, Reads, Writes
 
@@ -228,3 +230,25 @@ async def test_stopping_drops_the_writes_that_wait_and_waits_for_the_running_one
     await asyncio.gather(first, second, return_exceptions=True)
     with pytest.raises(asyncio.CancelledError):
         await writes.run(lambda: None)
+
+
+async def test_hermes_does_not_run_beside_a_change(browser):
+    """Whichever key runs it: it might delete what is being written, or find the store locked."""
+    app, may_end = browser.app, threading.Event()
+    change = asyncio.create_task(app.writes.run(may_end.wait))
+    await until(lambda: app.writes.is_busy)
+    with pytest.raises(BrowseError, match="still being written"):
+        app.run_hermes([sys.executable, "-c", "raise SystemExit(9)"], {})
+    may_end.set()
+    await change
+
+
+async def test_while_hermes_runs_no_screen_holds_a_store(browser):
+    """Also what a screen over the main one reads by itself, as that of what is new."""
+    await browser.press("A")
+    of_screen, of_main = browser.app.screen._reads_everywhere, browser.screen.reads
+    await of_screen.run(lambda store: store.catalog(NOW))
+    await of_main.run(count)
+    assert of_screen.holds_store and of_main.holds_store
+    with browser.app.released():
+        assert not of_screen.holds_store and not of_main.holds_store

@@ -241,6 +241,17 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path):
         assert "conversations" in browser.text("#totals")
 
 
+async def test_an_unfinished_rule_is_no_mistake_yet(path):
+    """As in the search box: it is underlined once something stands behind it."""
+    async with on_store(path, NOW, (120, 40)) as browser:
+        await browser.press("P")
+        box = _prune(browser).box
+        box.value = "older:"
+        assert not box.marks
+        box.value = "older: "
+        assert [look for look, _start, _end in box.marks] == ["problem"]
+
+
 @pytest.mark.slow
 async def test_the_map_takes_leaves_and_reads(path):
     """Space or a click takes or leaves a conversation, Enter reads it; the plan goes where the map
