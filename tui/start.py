@@ -4,7 +4,7 @@ reading and painting them.
 Textual's first frame has the same rows in the same places and colours, so the handover cannot be
 seen. This is done on terminals with true colours only. The terminal leaves canonical mode and
 echoes nothing from the first byte on; keys pressed meanwhile move the cursor or are kept for
-Textual; every exit restores the terminal.
+Textual, and letters of a query are shown; every exit restores the terminal.
 """
 
 from __future__ import annotations
@@ -169,7 +169,13 @@ class _PaintedRows:
         )
         os.write(sys.stderr.fileno(), f"{''.join(lines)}\x1b[0m".encode())
 
-    def may_move(self) -> bool:
+    def show_query(self, query: str) -> None:
+        """Show what is typed in the search box, as if that had the focus."""
+        box = self.palette.text("█", "accent", on="panel")
+        box += self.palette.text(clip(f" {query}", self.size[0] - 1), on="panel")
+        os.write(sys.stderr.fileno(), f"\x1b[2;1H{box}\x1b[0m".encode())
+
+    def is_current(self) -> bool:
         """Return whether the terminal still has the size for which they were painted."""
         return get_terminal_size() == self.size
 
@@ -217,7 +223,7 @@ def painter(
         os.write(sys.stderr.fileno(), _frame(rows, location).encode())
         if start.options.keys:
             return None
-        return EarlyKeys(sys.stdin.fileno(), rows.movable, rows.move, rows.may_move)
+        return EarlyKeys(sys.stdin.fileno(), rows)
 
     is_usual = start.can_be_painted_ahead and start.theme in PALETTES
     return paint if is_usual and is_possible() else None

@@ -121,8 +121,8 @@ def _starting(bench: Bench) -> list[Figure]:
     typed: list[float] = []
 
     def browse() -> float:
-        """Keys are pressed on sight of the first row: one is answered by what paints the first rows
-        ahead, those behind it by Textual."""
+        """Keys are pressed on sight of the first row, and answered by what paints the first rows
+        ahead."""
         with _browser(bench, bench.large) as program:
             shown = _shown(program, row)
             program.send(_DOWN + f"/{_WORD}".encode())

@@ -2,7 +2,8 @@
 rows until Textual has it, and what is done when it is gone.
 
 A thread reads these keys and handles those that move the cursor by a row, within the rows on screen.
-From the first other key on it keeps everything, and the driver passes it to Textual.
+From the first other key on it keeps everything, and the driver passes it to Textual. Of a query that
+is typed it shows the letters.
 
 Of a terminal that is gone the kernel tells only the leader of a session, by SIGHUP. Others, as a
 program started by `su -c`, read an end of input or EIO.
@@ -20,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -146,9 +147,27 @@ _MOVES = {b"\x1b[B": 1, b"\x1bOB": 1, b"j": 1, b"\x1b[A": -1, b"\x1bOA": -1, b"k
 _MOVE = re.compile(b"|".join(re.escape(keys) for keys in _MOVES))
 _CUT = re.compile(rb"\x1b(?:\[[0-9;?<]*|O)?\Z|[\xc0-\xff][\x80-\xbf]{0,2}\Z")
 """Matches input that ends in the middle of a key."""
+_QUERY = re.compile(rb"/([^\x00-\x1f\x7f]+)")
+"""Matches the key of the search box, and letters behind it."""
 _READ_BYTES = 4096
 _KEY_SECONDS = 0.05
 """How long to wait for the rest of a key."""
+
+
+class FirstRows(Protocol):
+    """What is painted before Textual is there."""
+
+    movable: int
+    """The number of rows that can have the cursor."""
+
+    def is_current(self) -> bool:
+        """Return False when what is painted is out of date, as after a resize."""
+
+    def move(self, before: int, after: int) -> None:
+        """Move the cursor from one row to another."""
+
+    def show_query(self, query: str) -> None:
+        """Show what is typed in the search box."""
 
 
 class EarlyKeys:
@@ -156,26 +175,16 @@ class EarlyKeys:
 
     Args:
         terminal: Descriptor to read from; not in canonical mode, without echo.
-        rows: The number of rows that can have the cursor.
-        paint: Takes the row the cursor was on and the row it is on.
-        may_move: Returns False when the painted rows are out of date, as after a resize.
+        painted: Is changed by the thread that reads.
     """
 
-    def __init__(
-        self,
-        terminal: int,
-        rows: int,
-        paint: Callable[[int, int], None],
-        may_move: Callable[[], bool],
-    ) -> None:
+    def __init__(self, terminal: int, painted: FirstRows) -> None:
         self.cursor = 0
         """The row it is on, from 0."""
         self.typed = b""
         """Keys that have not been handled."""
         self._terminal = terminal
-        self._rows = rows
-        self._paint = paint
-        self._may_move = may_move
+        self._painted = painted
         self._stop_read, self._stop_write = os.pipe()
         self._thread = threading.Thread(target=self._run, name="early-keys", daemon=True)
 
@@ -209,15 +218,19 @@ class EarlyKeys:
         if not data:
             raise OSError("the terminal is gone")
         self.typed += data
+        if not self._painted.is_current():
+            return
         before = self.cursor
-        while (move := _MOVE.match(self.typed)) is not None and self._may_move():
+        while move := _MOVE.match(self.typed):
             target = max(self.cursor + _MOVES[move[0]], 0)
-            if target >= self._rows:
+            if target >= self._painted.movable:
                 break  # the rows below are not painted
             self.cursor = target
             self.typed = self.typed[move.end() :]
         if self.cursor != before:
-            self._paint(before, self.cursor)
+            self._painted.move(before, self.cursor)
+        if query := _QUERY.match(self.typed):
+            self._painted.show_query(query[1].decode(errors="ignore"))
 
 
 def hang_up() -> None:

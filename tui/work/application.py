@@ -257,6 +257,8 @@ class Application(App["ResumePlan"]):
             await field.on_event(event)
         elif isinstance(event, Key) and not await run_bound(self, event.key):
             await self.screen.on_event(event)
+        if not self._is_ready:
+            return  # the first frame shows what all early keys have changed
         await asyncio.sleep(0)  # a search that the key has started runs while this draws
         # Draw what the key has changed where it went, unless keys come faster than frames.
         now = time.monotonic()

@@ -96,16 +96,15 @@ def test_the_cursor_moves_before_textual_is_there(slow):
 @pytest.mark.slow
 def test_other_keys_wait_and_stay_in_order(slow):
     """What stands behind the first other key is not a move any more: here it is typed into the
-    search box."""
+    search box, and shown there."""
     terminal, signal = slow
     terminal.send("jj")
     wait_for_row(terminal, 2)
-    terminal.send("/walr")
-    terminal.read(0.2)
+    terminal.send("/walr", "█ walr")
     terminal.send("jk\x7f\x7fus ä")
     terminal.read(0.2)
     assert cursor_row(terminal) == 2
-    assert "walr" not in terminal.text
+    assert "█ walrjk" in terminal.text and "search:" not in terminal.text
     signal.touch()
     terminal.wait_for("walrus ä")
     terminal.send("\x7f\x7f", "kept walrus answer")
@@ -158,20 +157,26 @@ def test_told_to_end_meanwhile(slow, number):
 
 
 class _Painted:
-    """Rows that note where the cursor was moved."""
+    """First rows that note where the cursor was moved, and queries."""
 
     def __init__(self, rows):
         from hermes_browse.tui.terminal.handover import EarlyKeys
 
         self.read, self.write = os.pipe()
+        self.movable = rows
         self.moves = []
-        self.moved = threading.Event()
-        self.may_move = True
-        self.keys = EarlyKeys(self.read, rows, self._paint, lambda: self.may_move)
+        self.queries = []
+        self.has_size = True
+        self.keys = EarlyKeys(self.read, self)
 
-    def _paint(self, before, after):
+    def is_current(self):
+        return self.has_size
+
+    def move(self, before, after):
         self.moves.append((before, after))
-        self.moved.set()
+
+    def show_query(self, query):
+        self.queries.append(query)
 
     def send(self, data):
         os.write(self.write, data)
@@ -197,13 +202,34 @@ def test_what_is_taken_and_what_is_kept():
         (b"j", 0, 0, b"j", []),
     ):
         painted = _Painted(abs(rows))
-        painted.may_move = rows >= 0
+        painted.has_size = rows >= 0
         painted.send(data)
         painted.keys.start()
         painted.keys.stop()
         assert (painted.keys.cursor, painted.keys.typed, painted.moves) == (cursor, kept, moves), (
             data
         )
+        painted.close()
+
+
+def test_a_query_is_shown_and_kept():
+    """Its letters are, until another key; a letter that is cut is shown with its second half."""
+    for data, rows, queries in (
+        (b"/ab", 9, ["ab"]),
+        (b"j/ab", 9, ["ab"]),
+        (b"/ab\xc3\xa4", 9, ["abä"]),
+        (b"/ab\x7fc", 9, ["ab"]),
+        (b"/", 9, []),
+        (b"x/ab", 9, []),
+        (b"/ab", -9, []),
+    ):
+        painted = _Painted(abs(rows))
+        painted.has_size = rows >= 0
+        painted.send(data)
+        painted.keys.start()
+        painted.keys.stop()
+        assert painted.queries == queries, data
+        assert painted.keys.typed == data.removeprefix(b"j")
         painted.close()
 
 
