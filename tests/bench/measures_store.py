@@ -24,13 +24,14 @@ from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.messages.chat_message import HitOrder, Reading
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.since.since import read_attention, read_since
+from hermes_browse.tui.browser.search.search_jobs import Scan, SearchRequest, find_words
 from hermes_browse.tui.browser.transcript.page import Page, lay_out
 
 SCRIPT = (
@@ -56,7 +57,7 @@ SCRIPT = (
 """Queries typed letter by letter: common, rare and absent words, phrases, short prefixes, accents,
 CJK."""
 
-_HERMES_PAGE, _SCREEN_PAGE, _LIST_PAGE = 20, 32, 36
+_HERMES_PAGE, _LIST_PAGE = 20, 36
 _FRAME = 16.0
 """Milliseconds."""
 
@@ -99,8 +100,10 @@ def _first_page(reader: Reader) -> None:
     with_names(reader, [first.conversation(root) for root in first.order()[:_LIST_PAGE]])
 
 
-def _type(reader: Reader, typed: str) -> Answer:
-    return search(reader, parse(typed), limit=_SCREEN_PAGE, prefix_last=True)
+def _type(store: OpenStore, catalog: Catalog, typed: str) -> None:
+    """Search as the screen does at a key: for titles, and the first page of hits."""
+    request = SearchRequest(parse(typed), catalog, View.ALL, HitOrder.NEWEST, time.time())
+    find_words(store, request, Scan())
 
 
 def common_word(reader: Reader) -> str:
@@ -151,31 +154,40 @@ def _search_page(rounds: int, large: Reader, hermes: Any) -> list[Figure]:
 
 def _agrees(reader: Reader, raw: sqlite3.Connection, typed: str) -> bool:
     """Whether the first hits are those of FTS5's own prefix query."""
+    query = parse(typed)
     words = typed.split()
     match = " AND ".join([*(f'"{word}"' for word in words[:-1]), f'"{words[-1]}"*'])
     rows = raw.execute(
         "SELECT f.rowid FROM messages_fts f JOIN messages m ON m.id = f.rowid WHERE messages_fts MATCH ? "
-        "AND m.role <> 'session_meta' ORDER BY f.rowid DESC LIMIT 20",
-        [match],
+        "AND m.role <> 'session_meta' ORDER BY f.rowid DESC LIMIT ?",
+        [match, _HERMES_PAGE],
     ).fetchall()
-    return [hit.message_id for hit in _type(reader, typed).hits[:20]] == [row[0] for row in rows]
+    hits = search(reader, query, limit=_HERMES_PAGE, prefix_last=True).hits
+    return [hit.message_id for hit in hits] == [row[0] for row in rows]
 
 
-def _typing(small: Reader, large: Reader) -> list[Figure]:
-    script = keystrokes()
-    times: dict[str, list[float]] = {"small": [], "large": []}
-    for typed in script[:10]:
-        _type(small, typed), _type(large, typed)
-    slowest: list[tuple[float, str]] = []
-    for typed in script:
-        for name, reader in (("small", small), ("large", large)):
+def _typing_times(path: Path) -> list[float]:
+    """Milliseconds of each keystroke of the script."""
+    times: list[float] = []
+    with open_store(Store(path)) as store:
+        catalog = store.catalog(time.time())
+        store.prepare_search()
+        script = keystrokes()
+        for typed in script[:10]:
+            _type(store, catalog, typed)
+        for typed in script:
             begun = time.perf_counter()
-            _type(reader, typed)
-            times[name].append((time.perf_counter() - begun) * 1000)
-        slowest.append((times["large"][-1], typed))
-    for took, typed in sorted(slowest, reverse=True)[:5]:
+            _type(store, catalog, typed)
+            times.append((time.perf_counter() - begun) * 1000)
+    slowest = sorted(zip(times, script, strict=True), reverse=True)
+    for took, typed in slowest[:5]:
         print(f"  slow keystroke: {took:6.1f} ms  {typed!r}", file=sys.stderr)
-    found = times["large"]
+    return times
+
+
+def _typing(bench: Bench, large: Reader) -> list[Figure]:
+    script = keystrokes()
+    of_small, found = _typing_times(bench.small), _typing_times(bench.large)
     over = sum(each > _FRAME for each in found) / len(found) * 100
     plain = [typed for typed in script if re.fullmatch(r"[a-z]+( [a-z]+)*", typed)]
     raw = sqlite3.connect(f"{large.path.absolute().as_uri()}?mode=ro", uri=True)
@@ -188,7 +200,7 @@ def _typing(small: Reader, large: Reader) -> list[Figure]:
             "6",
             f"typing, {len(script)} keystrokes: median, large / small",
             found,
-            times["small"],
+            of_small,
             2.0,
         ),
         Figure(
@@ -335,7 +347,7 @@ def measure(bench: Bench) -> list[Figure]:
         with _hermes(bench.large) as hermes:
             lines += _lists(bench.rounds, small, large, hermes)
             lines += _search_page(bench.rounds, large, hermes)
-        lines += _typing(small, large)
+        lines += _typing(bench, large)
         lines += _cancelling(large)
         lines += _since(bench.rounds, large)
     return [*lines, _opening(bench)]
