@@ -118,8 +118,10 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
 
 def _objects(value: object) -> list[Json]:
     """Return the objects in a stored JSON list; none if it is invalid."""
+    if not value:  # as in most rows
+        return []
     try:
-        loaded = read_json(text_of(value, "[]"))
+        loaded = read_json(text_of(value))
     except ValueError:
         return []
     items = loaded if isinstance(loaded, list) else [loaded]

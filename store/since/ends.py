@@ -70,18 +70,16 @@ def _columns(text: str) -> str:
 
 def read_turn(reader: Reader, session_id: str) -> Turn:
     """Read the last turn of a session, without rows that were taken back or compressed."""
-    newest = (
-        f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {reader.schema.active()} = 1 "
-        f"ORDER BY +m.id DESC LIMIT {_MOST}"
-    )
+    schema = reader.schema
     columns = _columns(f"substr(m.content, 1, {_BEGIN})")
-    statement = f"SELECT {columns} FROM message_rows m WHERE m.id IN ({newest}) ORDER BY m.id DESC"
-    turn: list[ChatMessage] = []
-    for row in map(to_message, reader.rows(statement, [session_id])):
-        turn.insert(0, row)
-        if row.role == "user":
-            break
-    return turn
+    statement = (
+        f"WITH newest AS MATERIALIZED (SELECT m.id, {schema.message('role')} AS role "
+        f"FROM messages m WHERE m.session_id = ? AND {schema.active()} = 1 "
+        f"ORDER BY +m.id DESC LIMIT {_MOST}) "
+        f"SELECT {columns} FROM message_rows m WHERE m.id IN (SELECT id FROM newest WHERE id >= "
+        "COALESCE((SELECT max(id) FROM newest WHERE role = 'user'), 0)) ORDER BY m.id"
+    )
+    return list(map(to_message, reader.rows(statement, [session_id])))
 
 
 _LastRows = Mapping[str, tuple[ChatMessage, bool]]

@@ -119,7 +119,7 @@ def line_text(line: Line) -> str:
 
 
 def line_width(line: Iterable[Span]) -> int:
-    return sum(cell_len(text) for text, _ in line)
+    return sum(len(text) if text.isascii() else cell_len(text) for text, _ in line)
 
 
 def clip_line(line: Line, width: int) -> Line:
