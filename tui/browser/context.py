@@ -27,6 +27,7 @@ from hermes_browse.store.wording import _
 from ..settings.options import Options
 from ..work.application import Application, Arrival
 from ..work.jobs import Reads, StoreScreen
+from .header import StatusText
 from .list.list_model import FirstPage, Order
 
 if TYPE_CHECKING:
@@ -60,15 +61,6 @@ class ShownConversation(NamedTuple):
     """Whether it is the row under the list's cursor, and follows it."""
     is_same: bool = False
     """It was shown before: only what is known of it has changed."""
-
-
-class StatusText(NamedTuple):
-    """The sentence of the status line."""
-
-    text: str = ""
-    is_of_page: bool = False
-    """It goes when the transcript shows another page."""
-    is_failure: bool = False
 
 
 class Context(StoreScreen[object]):

@@ -4,6 +4,7 @@ under the cursor."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -88,15 +89,22 @@ def offers(choices: Sequence[str], width: int) -> Content:
     return Content("").join(parts)
 
 
-def status(
-    text: str, progress: str = "", writing: str = "", width: int = 0, *, look: str = "dim"
-) -> Content:
-    """Build the status line: a sentence, and what runs; else who writes, if there is room for it in
-    the line of the sentence: it is not worth a line of its own.
+class StatusText(NamedTuple):
+    """A sentence of the status line."""
 
-    Args:
-        look: Empty for the answer to a key, `$error` for a failure.
-    """
+    text: str = ""
+    is_of_page: bool = False
+    """It goes when the transcript shows another page."""
+    is_failure: bool = False
+
+
+def status(said: StatusText, about: str, progress: str, writing: str, width: int) -> Content:
+    """Build the status line: what was said last, else what there is to tell of the row under the
+    cursor; and what runs, else who writes, if there is room for it in the line of the sentence: it
+    is not worth a line of its own. A failure stands alone."""
+    if said.is_failure:
+        return Content.styled(one_line(said.text, 400), "$error")
+    text, look = (said.text, "") if said.text else (about, "dim")
     is_roomy = cell_len(text) + cell_len(writing) + len("  │  ") <= width
     state = progress or (writing if is_roomy else "")
     state = (" │ " if text and state else "") + one_line(state, 200)

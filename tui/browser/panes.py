@@ -307,14 +307,12 @@ class Panes(Context):
         found, or what there is to tell of the row under the cursor."""
         if not self.status_line.is_attached:  # the browser is being left
             return
-        text = self.status.text or self.search_status
-        if self.status.is_failure:
-            self.status_line.update(header.status(text, look="$error"))
-            return
-        text, look = (text, "") if text else (self.about, "dim")
-        writing = "" if look and is_live(self.rows.current) else self.writing
-        line = header.status(text, self.progress, writing, self.size.width, look=look)
-        self.status_line.update(line)
+        said = self.status if self.status.text else header.StatusText(self.search_status)
+        is_told = not said.text and is_live(self.rows.current)  # the row says who writes
+        writing = "" if is_told else self.writing
+        self.status_line.update(
+            header.status(said, self.about, self.progress, writing, self.size.width)
+        )
 
     watch_search_status = watch_about = watch_writing = watch_progress = watch_status
 

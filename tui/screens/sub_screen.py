@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Key, Resize
 from textual.getters import query_one
+from textual.reactive import var
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation
@@ -18,6 +19,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..browser import header
+from ..browser.header import StatusText
 from ..browser.keyed import WAY_BACK, WayBack
 from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.list.rows import conversation_of
@@ -35,8 +37,8 @@ from ..widgets.list_rows import Columns, FixedRows, ListRow, NoteRow
 from ..widgets.themes import STYLES
 from ..work.jobs import StoreScreen
 
-_SAID = ("status", "progress", "writing")
-"""What the main screen says in its status line, but for what is of its transcript."""
+_RUNS = ("progress", "writing")
+"""What the status line of the main screen tells beside its sentence."""
 
 
 class SubScreen(BoundKeys, StoreScreen[None]):
@@ -59,14 +61,17 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     rows = query_one(ConversationList)
     """The first list."""
 
+    said: var[StatusText] = var(StatusText(), init=False, always_update=True)
+    """The sentence of the status line."""
+    described: var[str] = var("", init=False)
+    """What there is to tell of the row under the cursor, where nothing is said."""
+
     def __init__(self, main: MainScreen) -> None:
         super().__init__()
         self.main = main
         self.reads = main.reads
         self.writes = main.writes
-        self._has_message = self._is_away = False
-        self._about = ""
-        """Describes the row under the cursor."""
+        self._is_away = False
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -81,8 +86,9 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def on_mount(self) -> None:
         """Begin in the first list, and follow what the main screen says and reads; Textual calls the
         handlers of subclasses as well."""
-        for name in _SAID:
-            self.watch(self.main, name, self._main_said, init=False)
+        self.watch(self.main, "status", self._main_said, init=False)
+        for name in _RUNS:
+            self.watch(self.main, name, self.watch_said, init=False)
         self.watch(self.main, "catalog", self._catalog_read, init=False)
         lists = self.query(ConversationList)
         for rows in lists:
@@ -123,7 +129,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def on_unmount(self) -> None:
         """Be let go of: Textual drops watchers that have ended when a value is set again (8.2)."""
         if self.main.status_line.is_attached:  # else the browser is being left
-            for name in _SAID:
+            for name in ("status", *_RUNS):
                 self.main.mutate_reactive(getattr(MainScreen, name))
 
     def failed(self, error: BrowseError) -> None:
@@ -133,38 +139,36 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.main.recovered(error)
 
     def _main_said(self) -> None:
-        main = self.main
-        status = main.status
-        if status.is_failure:
-            self.say(status.text, look="$error")
-            return
-        said = status.text if not status.is_of_page else ""
-        text, look = (said, "") if said else (self._about, "dim")
-        line = header.status(text, main.progress, main.writing, self.size.width, look=look)
-        self._tell(line, is_message=bool(said or main.progress))
+        """Say what the main screen says, but for what is of its transcript."""
+        said = self.main.status
+        self.said = StatusText() if said.is_of_page else said
+
+    def watch_said(self) -> None:
+        """Show the sentence, and what runs; without a sentence, what the row is about."""
+        if self.is_whole:
+            main, width = self.main, self.size.width
+            line = header.status(self.said, self.described, main.progress, main.writing, width)
+            self.line("status").update(line)
+
+    watch_described = watch_said
 
     def _catalog_read(self) -> None:
         if self.is_whole and not self._is_away:
             self.catalog_changed()
 
-    def _tell(self, content: Content, *, is_message: bool) -> None:
-        if self.is_whole:
-            self._has_message = is_message
-            self.line("status").update(content)
-
-    def say(self, text: str, *, look: str = "dim") -> None:
+    def say(self, text: str) -> None:
         """Show a sentence in the status line."""
-        self._tell(header.status(text, look=look), is_message=bool(text))
+        self.said = StatusText(text)
 
     def answer(self, text: str) -> None:
-        self.say(text, look="")
+        self.say(text)
 
     def describe(self, text: str, *, by_hand: bool) -> None:
-        """Describe the row under the cursor in the status line; a message stays if the cursor was
+        """Describe the row under the cursor in the status line; a sentence stays if the cursor was
         not moved by hand."""
-        self._about = text
-        if by_hand or not self._has_message:
-            self._tell(header.status(text), is_message=False)
+        if by_hand:
+            self.say("")
+        self.described = text
 
     def catalog_changed(self) -> None:
         """Called after the main screen has read the list again."""

@@ -22,7 +22,6 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
-from ...browser import header
 from ...browser.edit.deleting import PlanChoices, PreparedPlan, planning
 from ...browser.edit.long_writes import ProgressCard
 from ...browser.list.list_model import RowDetails
@@ -248,7 +247,7 @@ class PlanScreen(SubScreen):
             self.space = space = await self.read(measure)
             self._mapped = catalog
         except BrowseError as error:
-            self.line("map-title").update(header.status(str(error), look="$error"))
+            self.show_line("map-title", one_line(str(error), 400), "$error")
             return
         finally:
             self.cancel("progress")
