@@ -189,10 +189,11 @@ class ConversationList(LongView, can_focus=True):
         return cursor
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Redraw the two rows, scroll to the cursor, and report the move."""
+        """Scroll to the cursor, draw its two rows, and report the move."""
         for index in (old, new):
             self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
         self._scroll_to_cursor()
+        draw_now(self)  # before what follows from it, as the transcript of the row
         self._tell(CursorRow(self.current, is_moved=True, by_hand=True, is_step=True))
 
     def _tell(self, at: CursorRow) -> None:
