@@ -171,7 +171,7 @@ class _PaintedRows:
 
     def show_query(self, query: str) -> None:
         """Show what is typed in the search box, as if that had the focus."""
-        box = self.palette.text("█", "accent", on="panel")
+        box = self.palette.text(" ", "accent", on="panel", attributes="7;")
         box += self.palette.text(clip(f" {query}", self.size[0] - 1), on="panel")
         os.write(sys.stderr.fileno(), f"\x1b[2;1H{box}\x1b[0m".encode())
 
