@@ -305,7 +305,7 @@ async def test_what_cannot_be_read_any_more_is_not_called_deleted(root):
         with damaged(browser, root / "profiles" / "coder" / "state.db"):
             await reread(browser, 1)
             assert browser.screen.rows.has_focus
-            assert "coder: it cannot be read: " in browser.status
+            await browser.wait_until(lambda: "coder: it cannot be read: " in browser.status)
 
 
 @pytest.mark.slow
