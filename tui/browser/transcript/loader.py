@@ -308,6 +308,7 @@ class TranscriptLoader:
         if model is None:
             shown.conversation = conversation
             self.fit_titles()
+            self._renew()  # the list may have been read meanwhile
             main.transcript.tell_in_sight()  # it was in sight before it was known to be new
             return
         model.add(shown.messages.values())
