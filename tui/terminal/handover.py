@@ -2,8 +2,8 @@
 rows until Textual has it, and what is done when it is gone.
 
 A thread reads these keys and handles those that move the cursor by a row, within the rows on screen.
-From the first other key on it keeps everything, and the driver passes it to Textual. Of a query that
-is typed it shows the letters.
+From the first other key on it keeps everything, and the driver passes it to Textual. It shows the
+letters of a query that is typed.
 
 Of a terminal that is gone the kernel tells only the leader of a session, by SIGHUP. Others, as a
 program started by `su -c`, read an end of input or EIO.

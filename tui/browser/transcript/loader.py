@@ -287,6 +287,7 @@ class TranscriptLoader:
             seen, shown = self._changes, self._main.transcript.model
             if shown is not None and not self.is_recap:
                 await self._read_tail(shown)
+                self._renew()  # the list may have been read meanwhile
 
     async def _read_tail(self, shown: TranscriptModel) -> None:
         main, conversation, reading = self._main, self._main.current, self._main.mode
@@ -308,7 +309,6 @@ class TranscriptLoader:
         if model is None:
             shown.conversation = conversation
             self.fit_titles()
-            self._renew()  # the list may have been read meanwhile
             main.transcript.tell_in_sight()  # it was in sight before it was known to be new
             return
         model.add(shown.messages.values())
