@@ -178,12 +178,16 @@ class Store:
         def connect() -> Reader:
             connection = opened(self.path, mode, 0.0)
             try:
+                connection.execute("PRAGMA temp_store=MEMORY")
+                # One lock for all that is read: a writer in DELETE mode lets others in rarely.
+                connection.execute("BEGIN")
                 cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
                 if of_file.schema is None or of_file.schema[0] != cookie:
                     of_file.schema = cookie, read_schema(connection, self.path)
                 schema = of_file.schema[1]
-                for statement in ("PRAGMA temp_store=MEMORY", *schema.views()):
-                    connection.execute(statement)
+                for view in schema.views():
+                    connection.execute(view)
+                connection.execute("COMMIT")
                 connection.create_function("has_failed", 2, has_failed, deterministic=True)
                 connection.execute("PRAGMA query_only=1")
             except BaseException:
