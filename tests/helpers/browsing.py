@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from resting import PATIENCE, drain, handled, press_key
+from resting import PATIENCE, drain, handled, is_asking, press_key
 from textual.pilot import Pilot
 from textual.visual import RichVisual
 from textual.widgets import Input, Static
@@ -150,7 +150,7 @@ class Browser:
         workers = (each for each in self.app.workers if each.group not in waiting)
         return (
             pending
-            or not all(worker.is_finished for worker in workers)
+            or not all(worker.is_finished or is_asking(worker) for worker in workers)
             or self.app.writes.is_busy
             or self.screen.reads.is_busy
         )

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.worker import Worker, get_current_worker
 
 PATIENCE = 120.0
 """Seconds after which a test gives up waiting: only a fault takes that long, also on a busy
@@ -36,6 +37,27 @@ async def _dispatch_counted(pump: MessagePump, message: Message) -> None:
 
 
 MessagePump._dispatch_message = _dispatch_counted  # type: ignore[method-assign,assignment]  # `drain` must know
+
+
+_asking: set[Worker[Any]] = set()
+_push_screen_wait = App.push_screen_wait
+
+
+async def _ask(app: App[Any], screen: Screen[Any]) -> Any:
+    worker = get_current_worker()
+    _asking.add(worker)
+    try:
+        return await _push_screen_wait(app, screen)
+    finally:
+        _asking.discard(worker)
+
+
+App.push_screen_wait = _ask  # type: ignore[method-assign,assignment]  # `is_asking` must know
+
+
+def is_asking(worker: Worker[Any]) -> bool:
+    """Whether a coroutine waits for the answer of a card."""
+    return worker in _asking
 
 
 def handled() -> int:

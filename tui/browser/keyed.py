@@ -245,18 +245,26 @@ class KeyScreen(BoundKeys, ConversationPanes):
             self.open_screen(name, self.current, *args)
 
     def choose_sort(self) -> None:
-        load("sort")(self.app, self.sort, self.listing.sort_by)
+        self.start("sort", self._choose_sort)
+
+    async def _choose_sort(self) -> None:
+        """Ask for the order of the list; the one that it has already stays as it is."""
+        value = await self.ask(load("sort")(self.sort))
+        if value is not None and value != self.sort:
+            self.listing.sort_by(Sort(value))
 
     def choose_search(self) -> None:
-        card = load("searches")(self.query_line.history, self.catalog)
-        self.app.push_screen(card, self._search_chosen)
+        self.start_write(self._choose_search)
 
-    def _search_chosen(self, choice: str | TagChoice | None) -> None:
+    async def _choose_search(self) -> None:
+        """Ask for a search to be put into the box, or for a tag to be changed."""
+        card = load("searches")(self.query_line.history, self.catalog)
+        choice: str | TagChoice | None = await self.ask(card)
         if isinstance(choice, str):
             self.set_focus(self.box)
             self.query_line.put(choice)
         elif choice is not None:
-            self.edits.tag_chosen(choice)
+            await self.edits.change_tag(choice)
 
     def show_details(self) -> None:
         if self.current is not None:

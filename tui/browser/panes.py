@@ -3,7 +3,7 @@ and column names above them and the status below; and what opens over them, by n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -67,7 +67,7 @@ IMPORTS = {
     "searches": "tui.browser.search.history.SearchesCard",
     "seen-here": "tui.screens.inspection.toggle_seen_here",
     "since": "tui.screens.since.SinceScreen",
-    "sort": "tui.screens.palette.choose_sort",
+    "sort": "tui.screens.palette.sort_card",
     "switching": "tui.browser.switching.Switching",
     "trash": "tui.screens.trash.TrashScreen",
 }
@@ -169,22 +169,22 @@ class Panes(Context):
         """Open a screen by its name in `IMPORTS`, with what else its class takes."""
         self.app.push_screen(load(name)(self, *args))
 
-    def open_card(
-        self,
-        card: ModalScreen[Result],
-        answered: Callable[[Result | None], None] | None = None,
-        over: Screen[Any] | None = None,
-    ) -> bool:
-        """Open a card for which something was read, over this screen or another one.
+    async def ask(
+        self, card: ModalScreen[Result], over: Screen[Any] | None = None
+    ) -> Result | None:
+        """Open a card and return its answer, in a coroutine that was started by `start`.
 
-        Returns:
-            False if another screen or a field has the keys now: what is typed there must not
-            answer.
+        Args:
+            over: Where the key was pressed, if something was read since. None is returned if
+                another screen or a field has the keys now: what is typed there must not answer.
         """
-        is_expected = self.app.screen is (over or self) and not isinstance(self.app.focused, Input)
-        if is_expected:
-            self.app.push_screen(card, answered)
-        return is_expected
+        if over is not None and not self.has_keys(over):
+            return None
+        return await self.app.push_screen_wait(card)
+
+    def has_keys(self, screen: Screen[Any]) -> bool:
+        """Return whether a screen has the keys, and none of its fields."""
+        return self.app.screen is screen and not isinstance(self.app.focused, Input)
 
     def copy(self, text: str, name: str = "") -> None:
         """Copy a text, and say how; the name is printable and defaults to the text."""

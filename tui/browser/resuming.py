@@ -168,18 +168,16 @@ class Resuming:
             main.say(_("this conversation was open in a window of tmux: it is in front now"))
             return
 
-        def decided(is_confirmed: bool | None) -> None:
-            if is_confirmed and is_window:
-                main.start("resume", self._open_window, plan)
-            elif is_confirmed and (main.app.is_choice_printed or main.options.resume == "exit"):
-                main.app.exit(plan)
-            elif is_confirmed:
-                self._run_and_return(plan)
-
-        if card is None:
-            decided(True)
+        if card is not None and not await main.ask(card, over):
+            return
+        if is_window:
+            main.say(_("opening a window …"))
+            await main.call(lambda: open_window(plan, main.options.window))
+            main.say(_("Hermes is in a new window"))
+        elif main.app.is_choice_printed or main.options.resume == "exit":
+            main.app.exit(plan)
         else:
-            main.open_card(card, decided, over)
+            self._run_and_return(plan)
 
     def _read_plan(self, store: OpenStore, session_id: str) -> ResumePlan:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
@@ -209,12 +207,6 @@ class Resuming:
             location.refuse_without_home()
         plan = await main.read(lambda store: self._read_plan(store, session_id))
         main.copy(plan.shell())
-
-    async def _open_window(self, plan: ResumePlan) -> None:
-        main = self._main
-        main.say(_("opening a window …"))
-        await main.call(lambda: open_window(plan, main.options.window))
-        main.say(_("Hermes is in a new window"))
 
     def _run_and_return(self, plan: ResumePlan) -> None:
         """Run Hermes, then read what it has written."""

@@ -8,7 +8,7 @@ were read, one after the other; each host shows when it has answered.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from textual import on
@@ -67,6 +67,7 @@ class ProfilesCard(Card["Place | bool"]):
         super().__init__()
         self._current, self._now = current, now
         self._places: Sequence[Place] = ()
+        self.opened = asyncio.Event()
         self._title, self._all = _("Profiles"), _("all profiles as one list")
         if has_hosts:
             self._title, self._all = _("Profiles and hosts"), _("everything as one list")
@@ -74,6 +75,9 @@ class ProfilesCard(Card["Place | bool"]):
     def content(self) -> ComposeResult:
         yield styled(self._title, "bold")
         yield OptionList(Option(_("asking …"), disabled=True), id="profiles", markup=False)
+
+    def on_mount(self) -> None:
+        self.opened.set()
 
     def keys_text(self) -> str:
         key = self.key("all")
@@ -155,15 +159,22 @@ class Switching:
             main.say(_("this store belongs to no Hermes root, so it has no profiles"))
         else:
             card = ProfilesCard(main.location, main.clock(), has_hosts=bool(main.options.hosts))
-            opened = main.app.push_screen(card, self._chosen)
-            main.start("profiles", self._fill, card, opened)
+            main.start("places", self._choose, card)
+            main.start("profiles", self._fill, card)
 
-    async def _fill(self, card: ProfilesCard, opened: Awaitable[None]) -> None:
-        await opened
+    async def _choose(self, card: ProfilesCard) -> None:
+        choice = await self._main.ask(card)
+        if isinstance(choice, Place):
+            self.to_place(choice, Arrival())
+        elif choice:
+            self.show_all()
+
+    async def _fill(self, card: ProfilesCard) -> None:
         places = await self._main.call(self._places)
         for place in places:
             if place.host is None:
                 await self._main.call(place.look)
+        await card.opened.wait()
         if card.is_whole:
             card.show(places)
 
@@ -171,12 +182,6 @@ class Switching:
         """Return the profiles of this root, and the hosts; on a thread."""
         app = self._main.app
         return places_of(app.here, self._main.options.hosts, app.links)
-
-    def _chosen(self, choice: Place | bool | None) -> None:
-        if isinstance(choice, Place):
-            self.to_place(choice, Arrival())
-        elif choice:
-            self.show_all()
 
     def show_all(self) -> None:
         if not self._main.store.is_several:

@@ -201,12 +201,7 @@ def choose_theme(app: App[Any]) -> None:
     app.push_screen(ThemeCard(choices, app.theme))
 
 
-def choose_sort(app: App[Any], current: Sort, sort_by: Callable[[Sort], object]) -> None:
-    """Ask for the order of a list; the one that it has already stays as it is."""
-
-    def chosen(value: str | None) -> None:
-        if value is not None and value != current:
-            sort_by(Sort(value))
-
+def sort_card(current: Sort) -> SortCard:
+    """Build the card that asks for the order of a list."""
     choices = [Choice(sort.value, order_name(sort)) for sort in Sort]
-    app.push_screen(SortCard(choices, current.value), chosen)
+    return SortCard(choices, current.value)

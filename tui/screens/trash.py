@@ -195,17 +195,13 @@ class TrashScreen(ListScreen):
 
     def action_drop(self) -> None:
         """Remove the marked bundles, or the current one, for good after a confirmation."""
-        bundles = self._targets()
-
-        def decided(go: bool | None) -> None:
-            if go:
-                self.main.start_write(self._drop, bundles)
-
-        if bundles:
-            self.app.push_screen(DropCard(bundles), decided)
+        if bundles := self._targets():
+            self.main.start_write(self._drop, bundles)
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
         main = self.main
+        if not await main.ask(DropCard(bundles)):
+            return
         folder = trash_folder(main.location)
         try:
             for bundle in bundles:

@@ -90,11 +90,6 @@ async def run_bound(app: App[Any], key: str) -> bool:
     return bool(is_done)
 
 
-async def give_answers(app: App[Any]) -> None:
-    """Tell what cards that were closed have answered, to those that asked within a key."""
-    await app._flush_next_callbacks()
-
-
 def draw_now(widget: Widget) -> None:
     """Draw what has changed of a widget, unless the screen must be laid out first; what else has
     changed is drawn in the next frame.

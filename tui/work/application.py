@@ -22,6 +22,7 @@ from rich.text import Text
 from textual.app import App
 from textual.driver import Driver
 from textual.events import Event, Key, Paste
+from textual.screen import Screen
 from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
@@ -39,7 +40,6 @@ from ..terminal.textual_private import (
     draw_now,
     driver_of,
     end_with,
-    give_answers,
     run_bound,
 )
 from .jobs import Reads, Writes
@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 
 ENDS_WELL = (0, -signal.SIGINT, 128 + signal.SIGINT)
 """How Hermes ends when the user wants it to, also by Ctrl+C."""
+_ANSWER_TURNS = 3
+"""Turns of the event loop until a coroutine that awaits a card goes on: its future, the shield around
+that, and the coroutine's task take one each (`push_screen_wait` of Textual 8)."""
 _PATIENCE = 1.0
 """Seconds that a key waits at most for those before it."""
 WHEEL_LINES = 3
@@ -116,6 +119,8 @@ class Application(App["ResumePlan"]):
         self.scroll_sensitivity_y = WHEEL_LINES
         self._drawn_at = 0.0
         """When a key was drawn at once, by `time.monotonic`."""
+        self._keyed_screen: Screen[Any] | None = None
+        """Where the last key went."""
 
     def switch_to(self, location: Location, store: Store, first: Any, arrival: Arrival) -> None:
         """Replace this store by another, in the same view and order; the arguments are those of
@@ -271,9 +276,12 @@ class Application(App["ResumePlan"]):
         a screen that has just come. Keys typed before the first frame do not wait for that frame."""
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
-            await give_answers(self)
             *pumps, _app = (self.focused or self.screen).ancestors_with_self
             is_starting = not self._is_ready and self.screen.is_mounted
             if is_starting or not any(pump.message_queue_size for pump in pumps):
-                return
+                break
             await asyncio.sleep(0)
+        if self.screen is not self._keyed_screen:
+            self._keyed_screen = self.screen
+            for _turn in range(_ANSWER_TURNS):
+                await asyncio.sleep(0)

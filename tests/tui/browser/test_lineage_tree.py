@@ -16,6 +16,7 @@ from trashing import gone_by_hand
 
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Lineage
+from hermes_browse.tui.browser import context
 from hermes_browse.tui.browser.header import lineage_title
 from hermes_browse.tui.text.family import SessionEntry
 
@@ -65,6 +66,7 @@ async def test_a_conversation_that_was_deleted_has_no_tree(tmp_path):
 async def test_moving_on_without_a_tree_lays_nothing_out(tmp_path, monkeypatch):
     """The tree is hidden with the first key; a change of its width alone asks for no layout."""
     layouts = []
+    monkeypatch.setattr(context, "PATIENCE", 60.0)  # a pane that is emptied loses its scrollbar
     async with on_demo(tmp_path) as browser:
         assert "-family" in browser.screen.lineage.classes
         await browser.press("j")

@@ -1,4 +1,4 @@
-"""Deleting and archiving by a plan: the question before it, and carrying it out with progress."""
+"""Deleting and archiving by a plan: how it is made, the question before it, and what was done."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import CleanedUp
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.connection.reader import Stopped
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.hermes.homes import Location, trash_folder
 from hermes_browse.store.sessions.catalog import Catalog
@@ -29,7 +28,6 @@ from ...text import formats
 from ...text.sentences import along_line, spared_line, totals_line
 from ...widgets.card import CountCard, styled
 from ..context import Context
-from .long_writes import Tell, write_in_sight
 
 NAMED = 12
 """Maximum number of conversations that the card names."""
@@ -197,8 +195,6 @@ class DeleteCard(CountCard):
             self.dismiss(True)
 
 
-_FEW_CONVERSATIONS = 25
-"""Up to so many conversations, progress is shown in the status line."""
 _SHORT_REASON = 50
 """Letters of a reason that fits into the status line."""
 
@@ -266,25 +262,6 @@ def protected(context: Context, plan: Plan) -> str:
     if more:
         sentence = N_("“{name}” is protected: {why} (and {more:,} more)")
     return _(sentence, name=name, why=first.why.words, more=more)
-
-
-async def carry_out(context: Context, plan: Plan) -> CleanedUp:
-    """Delete by a plan, and show how far that is."""
-    store, count = context.connect(), len(plan.selected)
-    messages = sum(each.messages for each in plan.selected)
-    title = ngettext(
-        "Moving 1 conversation to the trash",
-        "Moving {count:,} conversations to the trash",
-        count,
-    )
-
-    def delete(tell: Tell, stopped: Stopped) -> CleanedUp:
-        return store.delete_planned(
-            plan, tell=lambda step: tell(step.share, step.words), stopped=stopped
-        )
-
-    is_long = count > _FEW_CONVERSATIONS
-    return await write_in_sight(context, title, messages, delete, is_long=is_long)
 
 
 def spared_words(plan: Plan, cleaned: CleanedUp, verb: str) -> str:

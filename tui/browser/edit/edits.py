@@ -9,14 +9,16 @@ from typing import Any
 from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.bulk import archived_of, done_of
+from hermes_browse.store.cleanup.bulk import CleanedUp, archived_of, done_of
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
+from hermes_browse.store.connection.reader import Stopped
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.notes.tagging import TagChange, tags_of
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, ngettext
 
 from ...text import formats
 from ..current import ConversationPanes
@@ -25,14 +27,16 @@ from .deleting import (
     PlanChoices,
     PreparedPlan,
     card_of,
-    carry_out,
     planning,
     protected,
     spared_words,
 )
+from .long_writes import Tell, write_in_sight
 from .marks_and_undo import MarksAndUndo, Undone, restore_deleted
 from .naming import RenameCard, TagCard
 
+_FEW_CONVERSATIONS = 25
+"""Up to so many conversations, the progress of a deletion is shown in the status line."""
 _NAME_CELLS = 60
 """Cells of the name of a conversation in a sentence."""
 
@@ -114,82 +118,58 @@ class Edits(MarksAndUndo):
         """Ask for another title of the current conversation, whatever is marked."""
         conversations = self._main.current_conversations
         if len(conversations) == 1:
-            self._ask_title(conversations[0])
+            self._main.start_write(self._rename, conversations[0])
         elif conversations:
             self._main.say(_("a title is given to one conversation at a time"))
         else:
             self._main.say(_("no conversation here"))
 
-    def _ask_title(
-        self, conversation: Conversation, refused: tuple[str, str] | None = None
-    ) -> None:
-        main = self._main
-
-        def answered(typed: str | None) -> None:
-            if typed is not None:
-                main.start_write(self._rename, conversation, typed)
-
-        card = RenameCard(conversation, refused)
-        if refused is None:
-            main.app.push_screen(card, answered)
-        elif not main.open_card(card, answered):
-            main.warn(refused[1])
-
-    async def _rename(self, conversation: Conversation, typed: str) -> None:
-        """Store a title; ask again if it was refused."""
+    async def _rename(self, conversation: Conversation) -> None:
+        """Ask for a title and store it; ask again if it was refused."""
         main, store = self._main, self._main.connect()
-        # Another program may have continued it in a new part since the card opened.
-        present = main.catalog.of_session(conversation.id) or conversation
-        try:
-            renamed = await main.write(lambda: store.rename(present.id, typed))
-        except BrowseError as error:
-            self._ask_title(conversation, (typed, str(error)))
-        else:
-            self._changed(renamed)
+        typed = await main.ask(RenameCard(conversation))
+        while typed is not None:
+            # Another program may have continued it in a new part since the card opened.
+            present = main.catalog.of_session(conversation.id) or conversation
+            try:
+                renamed = await main.write(partial(store.rename, present.id, typed))
+            except BrowseError as error:
+                if not main.has_keys(main):
+                    raise
+                typed = await main.ask(RenameCard(conversation, (typed, str(error))))
+            else:
+                self._changed(renamed)
+                return
 
     def tag(self) -> None:
         """Ask for the tags of the targets; in the field are those that all of them have."""
-        conversations = self.targets
-        if not conversations:
-            return
+        if conversations := self.targets:
+            self._main.start_write(self._tag, conversations)
+
+    async def _tag(self, conversations: Sequence[Conversation]) -> None:
         common = set(conversations[0].tags).intersection(*(each.tags for each in conversations))
         about = formats.counted(len(conversations), "conversation")
         if len(conversations) == 1:
             about = one_line(formats.name(conversations[0]), _NAME_CELLS)
+        tags = await self._ask_tags(_("Tags"), about, sorted(common))
+        if tags is not None:
+            ids = [conversation.id for conversation in conversations]
+            lost = sorted(common.difference(tags))
+            await self._store_tags(lambda store: store.tag(ids, tags, lost))
 
-        def answered(tags: list[str] | None) -> None:
-            if tags is not None:
-                ids = [conversation.id for conversation in conversations]
-                lost = sorted(common.difference(tags))
-                self._change_tags(lambda store: store.tag(ids, tags, lost))
-
-        self._ask_tags(_("Tags"), about, sorted(common), answered)
-
-    def tag_chosen(self, choice: TagChoice) -> None:
+    async def change_tag(self, choice: TagChoice) -> None:
         """Take a tag from all conversations, or ask for another name for it."""
-        tag = choice.name
+        tag, name = choice.name, None
+        if not choice.is_removed:
+            names = await self._ask_tags(_("Rename the tag"), formats.hashtags([tag]), [tag])
+            if not names:
+                return
+            name = "-".join(names)
+        await self._store_tags(lambda store: store.rename_tag(tag, name))
 
-        def answered(names: list[str] | None) -> None:
-            if names:
-                self._change_tags(lambda store: store.rename_tag(tag, "-".join(names)))
-
-        if choice.is_removed:
-            self._change_tags(lambda store: store.rename_tag(tag, None))
-        else:
-            self._ask_tags(_("Rename the tag"), formats.hashtags([tag]), [tag], answered)
-
-    def _ask_tags(
-        self,
-        title: str,
-        about: str,
-        typed: Sequence[str],
-        answered: Callable[[list[str] | None], None],
-    ) -> None:
-        card = TagCard(title, about, typed, tags_of(self._main.catalog.conversations()))
-        self._main.app.push_screen(card, answered)
-
-    def _change_tags(self, work: Callable[[OpenStore], TagChange]) -> None:
-        self._main.start_write(self._store_tags, work)
+    async def _ask_tags(self, title: str, about: str, typed: Sequence[str]) -> list[str] | None:
+        known = tags_of(self._main.catalog.conversations())
+        return await self._main.ask(TagCard(title, about, typed, known))
 
     async def _store_tags(self, work: Callable[[OpenStore], TagChange]) -> None:
         store = self._main.connect()
@@ -225,32 +205,42 @@ class Edits(MarksAndUndo):
             main.say(protected(main, planned.plan))
             return
 
-        def decided(go: bool | None) -> None:
-            if go:
-                main.start_write(self._delete_planned, planned)
-            else:
-                main.say(_("nothing was deleted"))
-
         card = await main.read(partial(card_of, planned=planned, location=main.location))
         main.say("")
-        if not main.open_card(card, decided, over):
-            decided(None)
+        if await main.ask(card, over):
+            main.start_write(self._delete_planned, planned.plan)
+        else:
+            main.say(_("nothing was deleted"))
 
-    async def _delete_planned(self, planned: PreparedPlan) -> None:
-        cleaned = await carry_out(self._main, planned.plan)
+    async def _delete_planned(self, plan: Plan) -> None:
+        main, store, count = self._main, self._main.connect(), len(plan.selected)
+        messages = sum(each.messages for each in plan.selected)
+        title = ngettext(
+            "Moving 1 conversation to the trash",
+            "Moving {count:,} conversations to the trash",
+            count,
+        )
+
+        def delete(tell: Tell, stopped: Stopped) -> CleanedUp:
+            return store.delete_planned(
+                plan, tell=lambda step: tell(step.share, step.words), stopped=stopped
+            )
+
+        is_long = count > _FEW_CONVERSATIONS
+        cleaned = await write_in_sight(main, title, messages, delete, is_long=is_long)
         deleted = cleaned.deleted
-        sentence = spared_words(planned.plan, cleaned, _("moved to the trash"))
+        sentence = spared_words(plan, cleaned, _("moved to the trash"))
         sentence = formats.joined(sentence, *cleaned.notes[:1])
         if deleted is not None:
-            undo = partial(restore_deleted, self._main, deleted)
-            done = done_of(planned.plan, cleaned)
+            undo = partial(restore_deleted, main, deleted)
+            done = done_of(plan, cleaned)
             touched = [session for each in done.selected for session in each.session_ids]
             touched += [session.id for session in done.reparented]
             self.record(sentence, undo, touched)
         if cleaned.error is not None:
-            self._main.failed(cleaned.error)
+            main.failed(cleaned.error)
         elif deleted is None:
-            self._main.say(sentence)
+            main.say(sentence)
 
     def archive_planned(self, planned: PreparedPlan) -> None:
         """Archive the conversations of a plan; u undoes it."""

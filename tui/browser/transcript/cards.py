@@ -319,10 +319,7 @@ def read_card(
 
 async def show_details(main: Panes, conversation: Conversation) -> None:
     now, catalog = main.clock(), main.catalog
-
-    def go_on(screen: str | None) -> None:
-        if screen is not None:
-            main.open_screen(screen, conversation)
-
     card = await main.read(lambda store: read_card(store, catalog, conversation, now))
-    main.open_card(card, go_on)
+    screen = await main.ask(card, main)
+    if screen is not None:
+        main.open_screen(screen, conversation)

@@ -176,7 +176,8 @@ class Copying:
         targets = await self._main.call(lambda: references(message, model, is_here=is_here))
         if targets:
             title = _("message {number:,}", number=model.number_of(message.id))
-            self._main.open_card(ReferencesCard(self._main, self.pictures, title, targets))
+            card = ReferencesCard(self._main, self.pictures, title, targets)
+            await self._main.ask(card, self._main)
         else:
             self._main.say(_("no link, image or path in this message"))
 
@@ -190,4 +191,4 @@ class Copying:
             return
         lines = await self._main.call(lambda: split_lines(highlight(printable(text), "json")))
         title = _("message {id} as it is stored", id=message_id)
-        self._main.open_card(RawCard(title, text, lines))
+        await self._main.ask(RawCard(title, text, lines), self._main)

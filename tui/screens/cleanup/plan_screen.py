@@ -312,15 +312,11 @@ class PlanScreen(SubScreen):
             self.main.edits.ask(planned)
             return
 
-        def decided(go: bool | None) -> None:
-            if go:
-                self.main.edits.archive_planned(planned)
-            else:
-                self.main.say(_("nothing was archived"))
-
         self.say("")
-        if not self.main.open_card(ArchiveCard(len(plan.selected)), decided, self):
-            decided(None)
+        if await self.main.ask(ArchiveCard(len(plan.selected)), self):
+            self.main.edits.archive_planned(planned)
+        else:
+            self.main.say(_("nothing was archived"))
 
 
 def why_none(selection: Selection) -> str:

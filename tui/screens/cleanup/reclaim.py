@@ -132,12 +132,8 @@ async def _open_card(main: MainScreen, location: Location, over: Screen[Any]) ->
         )
 
     reclaim = await main.read(measure)
-
-    def decided(go: bool | None) -> None:
-        if go:
-            _run(main, reclaim)
-
-    main.open_card(ReclaimCard(reclaim), decided, over)
+    if await main.ask(ReclaimCard(reclaim), over):
+        _run(main, reclaim)
 
 
 def _run(main: MainScreen, reclaim: Reclaim) -> None:
