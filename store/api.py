@@ -158,7 +158,7 @@ class OpenStore(StoreWrites):
     ) -> tuple[ModelContext, Memory]:
         """Return what the model was sent at a message, or would be by a resume, and what it still
         knew of the conversation."""
-        contexts = later.model_context.read_contexts(self.reader, segments)
+        contexts = later.model_context.Contexts(self.reader, segments)
         context = contexts.at(message_id)
         if prompt:
             context = context._replace(prompt=self.system_prompt(context.session_id))

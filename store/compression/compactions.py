@@ -13,21 +13,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader
+from ..connection.stored_values import as_int
 from ..sessions.models import Session
 from . import HARMLESS, CompactionNote
-from .blocks import RowBlock, find_blocks, find_copies, find_merged, sent_of
-from .history_rows import (
+from .blocks import (
     WHITE,
     HistoryRow,
     HistoryRows,
-    IdGap,
-    read_id_gaps,
+    RowBlock,
+    RowOrigin,
+    find_blocks,
+    find_copies,
+    find_merged,
     read_rows,
+    sent_of,
 )
 
 _EQUAL = f"""
@@ -41,18 +43,41 @@ _EQUAL = f"""
 """
 """The copies that are equal to their originals, white space around them aside."""
 _FALLBACK = "Summary generation was unavailable"
+_GAPS = """
+    WITH steps(before, after) AS (
+        SELECT lag(id) OVER (ORDER BY id), id FROM messages
+        WHERE session_id = ? AND role IS NOT 'session_meta'
+    ), wide AS (
+        SELECT before, after, sum(after - before) OVER (ORDER BY after) AS looked_at
+        FROM steps WHERE after - before BETWEEN 2 AND 2000
+    ), counted AS (
+        SELECT before, after, after - before - 1 - (
+            SELECT count(*) FROM messages WHERE id > before AND id < after
+        ) AS missing FROM wide WHERE looked_at <= 20000
+    )
+    SELECT after,
+        (SELECT min(m.id) + 1 FROM messages m WHERE m.id >= before AND m.id < after
+            AND NOT EXISTS (SELECT 1 FROM messages n WHERE n.id = m.id + 1)),
+        (SELECT max(m.id) - 1 FROM messages m WHERE m.id > before AND m.id <= after
+            AND NOT EXISTS (SELECT 1 FROM messages n WHERE n.id = m.id - 1)),
+        missing
+    FROM counted WHERE missing > 0
+"""
+"""The missing ids of a session. A step of more than 2,000 means hours of other sessions; to look at
+20,000 ids takes tenths of a second if nothing is cached."""
 
 
-class Carried(NamedTuple):
-    """A row that a compaction wrote again."""
+class IdGap(NamedTuple):
+    """Ids between two neighbouring rows of a session that no row of the store has.
 
-    id: int
-    original: int | None
-    """Id of the original; None if it was not stored before, or if Hermes inserted it."""
-    is_head: bool
-    """Whether it is before the summary."""
-    is_changed: bool
-    """Whether it is shorter than the original."""
+    They belonged to deleted rows (AUTOINCREMENT never reuses an id,
+    https://sqlite.org/autoinc.html) of this session or of another: all share the ids.
+    """
+
+    first: int
+    last: int
+    number: int
+    """Missing ids from `first` to `last`."""
 
 
 class Compaction(NamedTuple):
@@ -75,7 +100,12 @@ class Compaction(NamedTuple):
     summary: int | None = None
     merged: int | None = None
     """Row whose text was merged with the summary."""
-    kept: tuple[Carried, ...] = ()
+    kept: tuple[int, ...] = ()
+    """Rows that it wrote again, before the summary and after it."""
+    originals: tuple[int | None, ...] = ()
+    """Those that they repeat (`HistoryRow.original`)."""
+    shortened: tuple[int, ...] = ()
+    """Rows of `kept` that are shorter than their originals."""
     not_stored_again: tuple[int, ...] = ()
     """Newest rows of `before` that the model kept, but that were not written again."""
     since: tuple[int, ...] = ()
@@ -117,8 +147,8 @@ class Compaction(NamedTuple):
         """Rows that the model had from then on: the summary among what was carried over."""
         if self.is_still_there:
             return self.before
-        written = {self.summary, *(row.id for row in self.kept)}
-        return (*sorted(each for each in written if each is not None), *self.not_stored_again)
+        summary = () if self.summary is None else (self.summary,)
+        return (*sorted((*summary, *self.kept)), *self.not_stored_again)
 
     @property
     def gone(self) -> tuple[int, ...]:
@@ -145,26 +175,15 @@ class CompactionHistory(NamedTuple):
     """All generations of a conversation, oldest first."""
 
     generations: tuple[Generation, ...] = ()
-    aborted: Compaction | None = None
-    """A compaction after which nothing was written."""
-    gaps: Mapping[int, IdGap] = MappingProxyType({})
+    compactions: tuple[Compaction, ...] = ()
+    """Oldest first; after the last one perhaps nothing was written."""
+    gaps: Mapping[int, IdGap] = {}
     """Row → ids missing in the store before it."""
-
-    @property
-    def compactions(self) -> tuple[Compaction, ...]:
-        """All compactions, oldest first."""
-        every = [*(generation.compaction for generation in self.generations), self.aborted]
-        return tuple(each for each in every if each is not None)
 
     @property
     def copies(self) -> dict[int, int]:
         """Copy → original, which may itself be a copy."""
-        return {
-            row.id: row.original
-            for compaction in self.compactions
-            for row in compaction.kept
-            if row.original is not None
-        }
+        return {row.id: row.original for row in self.rows if row.original is not None}
 
     @property
     def rows(self) -> list[HistoryRow]:
@@ -180,51 +199,47 @@ def _size(rows: Iterable[HistoryRow]) -> int:
     return sum(row.size for row in rows)
 
 
-def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
+def read_history(
+    reader: Reader, segments: Sequence[Session], *, with_gaps: bool = True
+) -> CompactionHistory:
     """Find the compactions of a conversation from its sessions, root first, and the ids that are
     missing between its rows."""
-    return find_history(reader, segments, read_id_gaps(reader, segments))
-
-
-def find_history(
-    reader: Reader, segments: Sequence[Session], gaps: Mapping[int, IdGap] = MappingProxyType({})
-) -> CompactionHistory:
-    """Find the compactions of a conversation as `read_history` does, with its `gaps`."""
+    gaps: dict[int, IdGap] = {}
+    for session in segments if with_gaps else ():
+        for after, *gap in reader.rows(_GAPS, [session.id]):
+            gaps[as_int(after)] = IdGap(*map(as_int, gap))
     generations: list[Generation] = []
     previous = Generation(-1, ())
     for segment, rows in enumerate(read_rows(reader, segments)):
-        if not rows:
-            continue
-        blocks = find_blocks(rows, sent_of(previous.rows))
+        blocks = find_blocks(rows, sent_of(previous.rows)) if rows else []
         ends = [*(block.start for block in blocks[1:]), len(rows)]
-        for block, end in zip(blocks, ends, strict=True):
-            generation = Generation(
-                segment, tuple(rows[block.start : end]), block.end - block.start
-            )
+        for block, end in zip(blocks, ends, strict=False):
+            length = block.end - block.start
+            generation = Generation(segment, tuple(rows[block.start : end]), length)
             if segment > 0 or block.end > 0:
-                compaction = _compaction(reader, segments, previous, generation, block, gaps)
-                generation = generation._replace(compaction=compaction)
+                generation = _compressed(reader, segments, previous, generation, block, gaps)
             generations.append(generation)
             previous = generation
-    aborted = None
+    compactions = [each.compaction for each in generations if each.compaction is not None]
     if generations and segments[previous.segment].end_reason == "compression":
-        aborted = _aborted(previous, segments)
-    return CompactionHistory(tuple(generations), aborted, gaps)
+        compactions.append(_aborted(previous, segments))
+    return CompactionHistory(tuple(generations), tuple(compactions), gaps)
 
 
-def _compaction(
+def _compressed(
     reader: Reader,
     segments: Sequence[Session],
     previous: Generation,
     generation: Generation,
     block: RowBlock,
     gaps: Mapping[int, IdGap],
-) -> Compaction:
-    """Describe a compaction between two generations by their rows."""
-    rows, sent, summary = generation.rows, sent_of(previous.rows), block.summary
-    written = rows[: generation.block_length]
-    kept = tuple(_carried(reader, written, summary, sent))
-    tail = {row.original for row in kept if not row.is_head and row.original is not None}
+) -> Generation:
+    """Return a generation with the compaction that it begins with, and what its rows repeat."""
+    sent, summary, length = sent_of(previous.rows), block.summary, generation.block_length
+    written = list(_with_origins(reader, generation.rows[:length], summary, sent))
+    since = generation.rows[length:]
+    kept = [row for row in written if row.why is not RowOrigin.SUMMARY]
+    tail = {row.original for row in kept if row.why is RowOrigin.KEPT} - {None}
     repeated = {row.original for row in kept}
     merged = None
     if summary is not None:
@@ -235,62 +250,64 @@ def _compaction(
     stored = len(sent)
     if merged is not None or tail:
         stored = max((at for at, row in enumerate(sent, 1) if row.id in repeated), default=0)
-    replaced = tuple(row.id for row in sent[:stored] if row.id not in repeated)
-    before = previous.segment if sent else generation.segment
+    unstored = sent[stored:]
+    replaced = [row for row in sent[:stored] if row.id not in repeated]
+    before = previous if sent else generation
     between = segments[previous.segment + 1 : generation.segment]
     empty_sessions = tuple(session.id for session in between)
-    gap = next(
-        (gaps[row.id] for row in rows[: generation.block_length + 1] if row.id in gaps), None
-    )
+    gap = next((gaps[row.id] for row in (*written, *since[:1]) if row.id in gaps), None)
     notes = {
-        CompactionNote.EMPTY_SESSIONS: bool(empty_sessions),
-        CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
+        CompactionNote.EMPTY_SESSIONS: empty_sessions,
+        CompactionNote.NO_SUMMARY: summary is None and (replaced or not sent),
         CompactionNote.FALLBACK: summary is not None and _FALLBACK in summary.summary_text,
         CompactionNote.NO_ORIGINALS: not sent,
         CompactionNote.NOT_MARKED: not block.is_marked,
-        CompactionNote.NOT_STORED_AGAIN: stored < len(sent),
-        CompactionNote.EDGE: bool(sent) and not block.is_known,
-        CompactionNote.GAP: gap is not None,
+        CompactionNote.NOT_STORED_AGAIN: unstored,
+        CompactionNote.EDGE: sent and not block.is_known,
+        CompactionNote.GAP: gap,
     }
-    return Compaction(
-        at=(summary or rows[0]).timestamp,
-        session_id=segments[before].id,
+    compaction = Compaction(
+        at=(summary or generation.rows[0]).timestamp,
+        session_id=segments[before.segment].id,
         into_session_id=segments[generation.segment].id,
         before=_ids(sent),
-        replaced=replaced,
+        replaced=_ids(replaced),
         summary=summary.id if summary is not None else None,
         merged=merged,
-        kept=kept,
-        not_stored_again=_ids(sent[stored:]),
-        since=_ids(rows[generation.block_length :]),
+        kept=_ids(kept),
+        originals=tuple(row.original for row in kept),
+        shortened=_ids(row for row in kept if row.is_changed),
+        not_stored_again=_ids(unstored),
+        since=_ids(since),
         bytes_before=_size(sent),
-        bytes_after=_size([*written, *sent[stored:]]),
+        bytes_after=_size([*written, *unstored]),
         empty_sessions=empty_sessions,
         gap=gap,
         notes=tuple(note for note, is_true in notes.items() if is_true),
     )
+    return generation._replace(rows=(*written, *since), compaction=compaction)
 
 
-def _carried(
-    reader: Reader,
-    written: HistoryRows,
-    summary: HistoryRow | None,
-    sent: HistoryRows,
-) -> Iterator[Carried]:
-    """Yield the rows of a block but its summary."""
+def _with_origins(
+    reader: Reader, written: HistoryRows, summary: HistoryRow | None, sent: HistoryRows
+) -> Iterator[HistoryRow]:
+    """Yield the rows of a block with what they repeat of the rows that were sent before."""
     at = 0 if summary is None else written.index(summary)
     head, tail = written[:at], [row for row in written[at:] if row is not summary]
     originals = find_copies(head, tail, sent)
     equal = reader.rows(_EQUAL, [json.dumps([*originals.items()])])
-    unchanged = set(map(itemgetter(0), equal))
-    for row in (*head, *tail):
-        is_changed = row.id in originals and row.id not in unchanged
+    unchanged = {as_int(copy) for (copy,) in equal}
+    for row in written:
+        original = originals.get(row.id)
+        is_changed = original is not None and row.id not in unchanged
         # Compression reduces old tool results to a line, cuts arguments, and replaces images by a
         # word (0.16 to 0.19). Of another row only the beginning was equal.
         if is_changed and row.copied == row.fingerprint:
-            yield Carried(row.id, None, row in head, False)
-        else:
-            yield Carried(row.id, originals.get(row.id), row in head, is_changed)
+            original, is_changed = None, False
+        why = RowOrigin.HEAD if row in head else RowOrigin.KEPT
+        if row is summary:
+            why = RowOrigin.SUMMARY
+        yield row._replace(why=why, original=original, is_changed=is_changed)
 
 
 def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:

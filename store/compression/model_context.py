@@ -9,8 +9,7 @@ to one request, how an adapter joins messages of one role, or a rotation that He
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from enum import StrEnum
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,27 +19,14 @@ from ..messages.chat_message import State
 from ..sessions.models import Session
 from ..wording import _
 from . import HARMLESS, CompactionNote
-from .blocks import sent_of
-from .compactions import CompactionHistory, Generation, read_history
-from .history_rows import HistoryRow, HistoryRows
+from .blocks import HistoryRow, HistoryRows, RowOrigin, sent_of
+from .compactions import Generation, read_history
 
 _REVIEW = (
     "Review the conversation above and update the skill library",
     "Review the conversation above and consider saving to memory",
 )
 """How a prompt of Hermes' background review begins."""
-
-
-class RowOrigin(StrEnum):
-    """Reason why a row was sent."""
-
-    HEAD = "head"
-    """Carried over, before the summary."""
-    SUMMARY = "summary"
-    KEPT = "kept"
-    """Carried over, after the summary."""
-    SINCE = "since"
-    """Written since the last compaction, or since the beginning."""
 
 
 class SentRow(NamedTuple):
@@ -93,29 +79,19 @@ class Memory(NamedTuple):
 
 
 class Contexts:
-    """All contexts of a conversation, given by its sessions, root first; does not access the
-    store."""
+    """All contexts of a conversation, given by its sessions, root first; accesses the store only
+    when it is made."""
 
-    def __init__(self, history: CompactionHistory, segments: Sequence[Session]) -> None:
-        self.history, self._segments = history, segments
-        self._rows = {row.id: row for row in history.rows}
+    def __init__(self, reader: Reader, segments: Sequence[Session]) -> None:
+        self.history, self._segments = read_history(reader, segments), segments
+        self._rows = {row.id: row for row in self.history.rows}
         self._places = {
             row.id: (number, index)
-            for number, generation in enumerate(history.generations)
+            for number, generation in enumerate(self.history.generations)
             for index, row in enumerate(generation.rows)
         }
         """The generation of each row, and its place in there."""
-        self._originals = history.copies
-        self._copies = {original: copy for copy, original in self._originals.items()}
-        self._why = {
-            row.id: RowOrigin.HEAD if row.is_head else RowOrigin.KEPT
-            for compaction in history.compactions
-            for row in compaction.kept
-        }
-        """Why rows were sent that compactions wrote."""
-        summaries = (compaction.summary for compaction in history.compactions)
-        self._summaries = {summary for summary in summaries if summary is not None}
-        self._why |= dict.fromkeys(self._summaries, RowOrigin.SUMMARY)
+        self._copies = {original: copy for copy, original in self.history.copies.items()}
 
     def at(self, message_id: int | None) -> ModelContext:
         """Return the context of a message, or for None what a resume would send now.
@@ -125,34 +101,34 @@ class Contexts:
         """
         if message_id is None:
             return self._after_resume()
-        if message_id not in self._rows:
+        row = self._rows.get(message_id)
+        if row is None:
             raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
-        of = message_id
-        while of in self._originals:
-            of = self._originals[of]
-        row = self._rows[of]
-        number, index = self._places[of]
-        notes = [CompactionNote.COPY] if of != message_id else []
-        if row.summary_text and index < self.history.generations[number].block_length:
+        while row.original is not None:
+            row = self._rows[row.original]
+        number, index = self._places[row.id]
+        notes = [CompactionNote.COPY] if row.id != message_id else []
+        block_length = self.history.generations[number].block_length
+        if row.summary_text and index < block_length:
             notes.append(CompactionNote.SUMMARY)
-            index = self.history.generations[number].block_length
+            index = block_length
         elif row.role != "assistant":
             number, index, is_answered = self._first_answer(row)
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
-        elif self._why.get(of) is RowOrigin.KEPT:
+        elif row.why is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
         generation, *later = self.history.generations[number:]
         stored = generation.rows[:index]
         # If the requested message was rewound, other rewound rows are included.
         rows = stored if row.state is State.REWOUND else sent_of(stored)
         notes += [CompactionNote.RETRIED] if _is_retried(rows) else []
-        notes += self._notes(generation, rows, stored)
-        if any(other.segment == generation.segment for other in later):
-            notes.append(CompactionNote.PROMPT)
         compaction = generation.compaction
         unstored = compaction.not_stored_again if compaction is not None else ()
-        context = self._context(generation, rows, notes, unstored)
-        return context._replace(at=message_id, of=of)
+        doubtful = {row.id for row in rows if row.state is State.REWOUND}
+        context = self._context(generation, rows, stored, doubtful, notes, unstored)
+        if any(other.segment == generation.segment for other in later):
+            context = context._replace(notes=(*context.notes, CompactionNote.PROMPT))
+        return context._replace(at=message_id, of=row.id)
 
     def _first_answer(self, row: HistoryRow) -> tuple[int, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later
@@ -163,14 +139,12 @@ class Contexts:
         while copy is not None:
             number, index = self._places[copy]
             generation = self.history.generations[number]
-            answer = next(
-                (
-                    at
-                    for at, later in enumerate(generation.rows)
-                    if at > index and later.role == "assistant" and later.state in states
-                ),
-                -1,
+            answers = (
+                at
+                for at, later in enumerate(generation.rows)
+                if at > index and later.role == "assistant" and later.state in states
             )
+            answer = next(answers, -1)
             if answer >= generation.block_length:
                 return number, answer, True
             copy = self._copies.get(copy)
@@ -183,26 +157,41 @@ class Contexts:
         own = [part for part in self.history.generations if part.segment == tip]
         rows = [row for part in own for row in part.rows if row.state is State.LIVE]
         newest = own[-1] if own else Generation(tip, ())
-        notes = self._notes(newest, rows, newest.rows)
-        stored = [note for note in notes if note is not CompactionNote.NOT_STORED_AGAIN]
-        context = self._context(newest, rows, stored)
-        doubtful = set(_reviews(rows))
-        sent = (row._replace(is_certain=row.id not in doubtful) for row in context.rows)
-        return context._replace(rows=tuple(sent))
+        return self._context(newest, rows, newest.rows, set(_reviews(rows)))
 
     def _context(
         self,
         generation: Generation,
         rows: HistoryRows,
-        notes: Iterable[CompactionNote],
+        stored: HistoryRows,
+        doubtful: Container[int],
+        known_notes: Iterable[CompactionNote] = (),
         unstored: Sequence[int] = (),
     ) -> ModelContext:
-        """Return the context with some rows of a generation, and those that were carried over but
-        not stored again."""
-        sent = [
-            SentRow(row.id, self._why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
-            for row in rows
-        ]
+        """Return the context with some rows of a generation.
+
+        Args:
+            generation: The newest one that is sent.
+            rows: What is sent of it.
+            stored: Its rows up to where it is sent.
+            doubtful: Ids of rows that may not have been sent.
+            known_notes: Notes that come first.
+            unstored: Rows that were carried over but not stored again.
+        """
+        compaction = generation.compaction
+        notes = list(known_notes)
+        if compaction is not None:
+            left_out = {CompactionNote.GAP}
+            if not unstored:
+                left_out.add(CompactionNote.NOT_STORED_AGAIN)
+            notes += [note for note in compaction.notes if note not in left_out]
+        if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
+            notes.append(CompactionNote.REWOUND)
+        if any(row.is_loaded for row in generation.rows[generation.block_length :]):
+            notes.append(CompactionNote.EDGE)
+        if any(row.id in self.history.gaps for row in stored[1:]):
+            notes.append(CompactionNote.GAP)
+        sent = [SentRow(row.id, row.why, row.id not in doubtful) for row in rows]
         carried = sum(row.why is not RowOrigin.SINCE for row in sent)
         sent[carried:carried] = [SentRow(each, RowOrigin.KEPT, False) for each in unstored]
         return ModelContext(
@@ -211,23 +200,9 @@ class Contexts:
             session_id=self._segments[generation.segment].id,
             rows=tuple(sent),
             size=sum(self._rows[row.id].size for row in sent),
-            is_compressed=generation.compaction is not None,
+            is_compressed=compaction is not None,
             notes=tuple(dict.fromkeys(notes)),
         )
-
-    def _notes(
-        self, generation: Generation, rows: HistoryRows, stored: HistoryRows
-    ) -> Iterator[CompactionNote]:
-        """Yield what is unknown of a context that has some of the stored rows of a generation."""
-        if generation.compaction is not None:
-            notes = generation.compaction.notes
-            yield from (note for note in notes if note is not CompactionNote.GAP)
-        if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
-            yield CompactionNote.REWOUND
-        if any(row.is_loaded for row in generation.rows[generation.block_length :]):
-            yield CompactionNote.EDGE
-        if any(row.id in self.history.gaps for row in stored[1:]):
-            yield CompactionNote.GAP
 
     def memory(self, context: ModelContext) -> Memory:
         """Find out which earlier messages a context lacks."""
@@ -241,20 +216,18 @@ class Contexts:
         for each in reversed(self.history.compactions):  # what is merged may be such a summary
             if each.merged is not None and each.summary in known:
                 known |= {each.merged} | self._alike([each.merged], earlier)
-        not_counted = known | self._originals.keys() | self._summaries
-        forgotten = [row.id for row in sent_of(earlier) if row.id not in not_counted]
-        kept = len(sent - self._summaries)
+        forgotten = [
+            row.id
+            for row in sent_of(earlier)
+            if row.id not in known and row.original is None and row.why is not RowOrigin.SUMMARY
+        ]
+        kept = sum(self._rows[each].why is not RowOrigin.SUMMARY for each in sent)
         return Memory(frozenset(known), tuple(forgotten), len(forgotten) + kept, kept < len(sent))
 
     def _alike(self, ids: Iterable[int], rows: HistoryRows) -> set[int]:
         """Return those of some rows that say the same as others."""
         texts = {self._rows[each].fingerprint for each in ids}
         return {row.id for row in rows if row.fingerprint in texts}
-
-
-def read_contexts(reader: Reader, segments: Sequence[Session]) -> Contexts:
-    """Read the contexts of a conversation from its sessions, root first."""
-    return Contexts(read_history(reader, segments), segments)
 
 
 def _reviews(rows: HistoryRows) -> Iterator[int]:

@@ -13,9 +13,8 @@ from itertools import chain, takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..compression.blocks import sent_of
-from ..compression.compactions import find_history
-from ..compression.history_rows import read_rows
+from ..compression.blocks import RowOrigin, read_rows, sent_of
+from ..compression.compactions import read_history
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
@@ -86,21 +85,21 @@ def _find_copies(reader: Reader, session_id: str) -> dict[int, int]:
         Copy → the row to show: the live row, else the newest (Hermes 0.22, display order). What a
         compaction carried over before its summary stays where it was first said.
     """
-    history = find_history(reader, [Session(session_id, "")])
+    history = read_history(reader, [Session(session_id, "")], with_gaps=False)
     rows = [row for row in sent_of(history.rows) if not row.is_hidden]
-    kept = [row for one in history.compactions for row in one.kept if not row.is_changed]
-    carried = {row.id: row.original for row in kept if row.original is not None}
     firsts: dict[object, int] = {}
     originals: dict[int, int] = {}
     for row in rows:  # what a row repeats is before it
         same = row.summary_text or (row.timestamp, row.fingerprint)
-        first = firsts.setdefault(same if row.order is None else row.order, row.id)
-        original = carried.get(row.id, first) if row.order is None else first
+        original = firsts.setdefault(same if row.order is None else row.order, row.id)
+        if row.order is None and row.original is not None and not row.is_changed:
+            original = row.original
         originals[row.id] = originals.get(original, original)
     live_last = sorted(rows, key=lambda row: row.state is State.LIVE)
     shown = {originals[row.id]: row.id for row in live_last}
-    heads = {originals[row.id] for row in kept if row.is_head and row.id in originals}
-    shown |= {first: first for first in heads}
+    for row in rows:
+        if row.why is RowOrigin.HEAD and not row.is_changed:
+            shown[originals[row.id]] = originals[row.id]
     return {row: shown[first] for row, first in originals.items() if row != shown[first]}
 
 

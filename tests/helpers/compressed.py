@@ -13,7 +13,7 @@ import paths
 import shapes
 from builders import T0, make_store, tool_call
 
-from hermes_browse.store.compression.model_context import Memory, read_contexts
+from hermes_browse.store.compression.model_context import Contexts, Memory
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.models import Session
 
@@ -38,7 +38,7 @@ def store_of(path: Path, recorded: dict[str, Any]) -> Path:
 
 def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     """What the model has of a conversation when it is resumed."""
-    contexts = read_contexts(reader, segments)
+    contexts = Contexts(reader, segments)
     return contexts.memory(contexts.at(None))
 
 

@@ -9,9 +9,10 @@ from itertools import starmap
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.compression import NOTES, CompactionNote
+from hermes_browse.store.compression.blocks import RowOrigin
 from hermes_browse.store.compression.compactions import Compaction
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses
-from hermes_browse.store.compression.model_context import ModelContext, RowOrigin, SentRow
+from hermes_browse.store.compression.model_context import ModelContext, SentRow
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.markdown import message_markdown, plain
 from hermes_browse.store.export.source import rendered
@@ -108,17 +109,14 @@ def _notes_json(notes: Sequence[CompactionNote]) -> list[Json]:
 
 def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     """Build the JSON of a compaction; it has `lost` only when `losses` is given."""
-    gap, kept = compaction.gap, compaction.kept
+    gap = compaction.gap
     document = fields(
         compaction,
-        "at session_id into_session_id before replaced summary merged "
+        "at session_id into_session_id before replaced summary merged kept originals shortened "
         "not_stored_again since bytes_before bytes_after empty_sessions known=is_known",
     )
     document |= {
         "kind": "in_place" if compaction.is_in_place else "rotation",
-        "kept": [row.id for row in kept],
-        "originals": [row.original for row in kept],
-        "shortened": [row.id for row in kept if row.is_changed],
         "tokens_before": None,
         "tokens_after": None,
         "gap": gap and fields(gap, "first last count=number"),
@@ -171,7 +169,7 @@ def _facts(compaction: Compaction) -> Iterator[str]:
     for phrase, ids in (
         (_("replaced: {ids}"), compaction.replaced),
         (_("summary: {ids}"), summary),
-        (_("carried over: {ids}"), [row.id for row in compaction.kept]),
+        (_("carried over: {ids}"), compaction.kept),
         (_("since then: {ids}"), compaction.since),
     ):
         if ids:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hermes_browse.store.compression import NOTES, CompactionNote
+from hermes_browse.store.compression.blocks import RowOrigin
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.model_context import Contexts
 from hermes_browse.store.connection.connect import Store
@@ -73,11 +74,18 @@ def test_two_compactions_of_the_real_hermes(kind, tmp_path):
     assert is_rotation == {kind == "rotation"}
     assert first.before == (*range(1, 11),) and first.replaced == (4, 5)
     assert (first.summary, first.merged) == (14, 6)
-    kept = {each.id: each.original for each in first.kept}
-    assert kept == {11: 1, 12: 2, 13: 3, 15: 7, 16: 8, 17: 9, 18: 10}
-    assert [each.id for each in first.kept if each.is_head] == [11, 12, 13]
+    assert dict(zip(first.kept, first.originals, strict=True)) == {
+        11: 1,
+        12: 2,
+        13: 3,
+        15: 7,
+        16: 8,
+        17: 9,
+        18: 10,
+    }
+    assert [row.id for row in history.rows if row.why is RowOrigin.HEAD] == [11, 12, 13]
     assert second.summary == 30 and 14 in second.replaced
-    assert [each.original for each in second.kept] == [26, 27, 28, 29]
+    assert second.originals == (26, 27, 28, 29)
     assert all(one.is_known for one in history.compactions)
     assert 0 < second.bytes_after < second.bytes_before
 
@@ -202,7 +210,7 @@ def test_a_turn_with_one_time_is_not_taken_for_rows_written_again(tmp_path):
     )
     first, second = _history(path, "a").compactions
     assert first.before == (1, 2, 3, 4, 5, 6) and second.before == (7, 8, 9, 10)
-    assert [row.id for row in first.kept] == [8]
+    assert first.kept == (8,)
 
 
 @pytest.mark.parametrize("state", [{}, GONE])
@@ -234,8 +242,8 @@ def test_two_compactions_after_each_other_in_a_resumed_conversation(tmp_path):
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
     first, second = _history(path, "a").compactions
     assert (first.summary, second.summary) == (11, 16)
-    assert [row.id for row in first.kept] == [9, 10, 12, 13, 14, 15]
-    assert [row.original for row in second.kept] == [13, 14, 15] and second.since == (20,)
+    assert first.kept == (9, 10, 12, 13, 14, 15)
+    assert second.originals == (13, 14, 15) and second.since == (20,)
     assert first.is_known and second.is_known
     later = [row | GONE for row in rows] + [at(_summary(21), 40)]
     path = make_store(tmp_path / "later.db", "22", [{"id": "a"}], later)
@@ -262,7 +270,7 @@ def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path):
         ),
     ]
     one = _one(tmp_path, rows)
-    assert [(each.original, each.is_changed) for each in one.kept] == [(5, False), (6, True)]
+    assert (one.kept, one.originals, one.shortened) == ((8, 9), (5, 6), (9,))
     assert one.is_known
 
 
@@ -270,7 +278,7 @@ def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path):
     old, new = "x" * 200 + "a", "x" * 200 + "b"
     rows = [*_chat(1, 3, **GONE), _row(4, "assistant", old, **GONE)]
     one = _one(tmp_path, [*rows, *_batch(_summary(5), _row(6, "assistant", new))])
-    assert [each.original for each in one.kept] == [None]
+    assert one.originals == (None,)
     assert one.replaced == (1, 2, 3, 4)
 
 
@@ -293,7 +301,7 @@ def test_short_and_long_texts_are_compared_alike(size, tmp_path):
     ]
     one = _one(tmp_path, rows)
     assert one.summary == 6 and one.replaced == (1, 2)
-    assert [each.original for each in one.kept] == [3, 4, 5]
+    assert one.originals == (3, 4, 5)
 
 
 @pytest.mark.parametrize("in_place", [True, False])
@@ -324,13 +332,15 @@ def test_whatever_stands_in_a_store_each_row_is_in_one_generation_and_has_a_cont
     tmp_path_factory, rows
 ):
     path = make_store(tmp_path_factory.mktemp("any") / "state.db", "22", CHAIN, rows, fts=False)
-    history, segments = _history(path, "a"), [Session("a", ""), Session("b", "")]
+    with Store(path).reader() as reader:
+        contexts = Contexts(reader, [Session("a", ""), Session("b", "")])
+    history = contexts.history
     found = [row.id for row in history.rows]
     assert sorted(found) == [at for at, row in enumerate(rows, 1) if row["role"] != "session_meta"]
-    for request in map(Contexts(history, segments).at, found):
+    for request in map(contexts.at, found):
         assert {request.of, *(row.id for row in request.rows)} <= {*found}
     for one in history.compactions:
-        originals = {each.original for each in one.kept} - {None}
+        originals = {*one.originals} - {None}
         assert originals.union(one.replaced) <= {*one.before}
 
 

@@ -11,12 +11,8 @@ from playing import said_by
 from trashing import execute
 
 from hermes_browse.store.compression import CompactionNote
-from hermes_browse.store.compression.compactions import read_history
-from hermes_browse.store.compression.model_context import (
-    Contexts,
-    RowOrigin,
-    read_contexts,
-)
+from hermes_browse.store.compression.blocks import RowOrigin
+from hermes_browse.store.compression.model_context import Contexts
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.transcript import read_system_prompt
@@ -71,7 +67,7 @@ class Played:
             catalog = read_neighbourhood(reader, ids, 2e9)
             for each in ids:
                 segments = catalog.of_session(each).segments
-                self.contexts[each] = read_contexts(reader, segments)
+                self.contexts[each] = Contexts(reader, segments)
 
     def texts(self, request):
         """What was sent, the system prompt left out."""
@@ -143,7 +139,7 @@ def _contexts(path):
     """The contexts of the long conversation."""
     with Store(path).reader() as reader:
         segments = read_neighbourhood(reader, ["s0"], 2e9).of_session("s0").segments
-        return read_contexts(reader, segments)
+        return Contexts(reader, segments)
 
 
 @pytest.mark.parametrize("in_place", [True, False])
@@ -160,10 +156,11 @@ def test_in_a_long_conversation_each_row_says_why_it_was_sent(in_place, tmp_path
 
 def test_a_row_carried_over_has_the_context_of_its_original(tmp_path):
     contexts = _contexts(long_conversation(tmp_path / "state.db", 500, 3))
-    kept = contexts.history.compactions[1].kept[-1]
-    assert kept.original is not None
-    copy, original = contexts.at(kept.id), contexts.at(kept.original)
-    assert (copy.of, copy.rows) == (kept.original, original.rows)
+    second = contexts.history.compactions[1]
+    kept, repeated = second.kept[-1], second.originals[-1]
+    assert repeated is not None
+    copy, original = contexts.at(kept), contexts.at(repeated)
+    assert (copy.of, copy.rows) == (repeated, original.rows)
     assert CompactionNote.COPY in copy.notes and CompactionNote.COPY not in original.notes
 
 
@@ -177,10 +174,10 @@ def test_the_newest_context_is_what_hermes_loads(version, fixture_store):
     compared = compressed = 0
     with Store(fixture_store(f"state-v{version}")).reader() as reader:
         for conversation in read_catalog(reader, 2e9).select(View.ALL):
-            history = read_history(reader, conversation.segments)
+            contexts = Contexts(reader, conversation.segments)
+            history = contexts.history
             rows = history.rows
             assert len(rows) == len({row.id for row in rows})
-            contexts = Contexts(history, conversation.segments)
             context = contexts.at(None)
             loaded = set(said[conversation.id]["message_ids"]) & {
                 row.id for row in rows
@@ -199,7 +196,7 @@ def test_without_a_message_it_is_what_a_resume_sends(tmp_path):
     execute(path, "DELETE FROM messages WHERE id >= ?", last.since[0])
     context = _contexts(path).at(None)
     assert (context.at, context.of) == (None, None) and context.is_certain
-    assert {row.id for row in context.rows} == {last.summary, *(row.id for row in last.kept)}
+    assert {row.id for row in context.rows} == {last.summary, *last.kept}
     assert len(last.kept) == 8 and CompactionNote.COPY not in context.notes
 
 
@@ -220,7 +217,7 @@ def test_a_resume_sends_the_live_rows_alone(states, live, tmp_path):
     ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
     with Store(path).reader() as reader:
-        context = read_contexts(reader, [Session("a", "cli")]).at(None)
+        context = Contexts(reader, [Session("a", "cli")]).at(None)
     assert [row.id for row in context.rows] == live and context.is_certain
 
 
@@ -233,7 +230,7 @@ def test_whether_a_resume_sends_a_background_review_is_not_certain(tmp_path):
     ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
     with Store(path).reader() as reader:
-        context = read_contexts(reader, [Session("a", "cli")]).at(None)
+        context = Contexts(reader, [Session("a", "cli")]).at(None)
     assert [row.id for row in context.rows if not row.is_certain] == [3, 4]
     assert not context.is_certain
 
@@ -247,7 +244,7 @@ def test_what_the_user_said_twice_in_a_row_is_not_certain(tmp_path):
     ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
     with Store(path).reader() as reader:
-        contexts = read_contexts(reader, [Session("a", "cli")])
+        contexts = Contexts(reader, [Session("a", "cli")])
     found = [contexts.at(at) for at in range(1, 9)]
     assert [context.is_certain for context in found] == [True] * 4 + [False] * 4
     assert found[-1].notes == (CompactionNote.RETRIED,)

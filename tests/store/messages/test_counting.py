@@ -6,6 +6,7 @@ import pytest
 from builders import T0, make_store
 from compressed import case, store_of
 
+from hermes_browse.store.compression.blocks import RowOrigin
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages import transcript as module
@@ -106,10 +107,10 @@ def test_what_the_real_hermes_carried_over_is_shown_once(name, tmp_path):
         outline = read_outline(reader, segments)
         history = read_history(reader, segments)
     shown = {row.id: outline.copies.get(row.id, row.id) for row in history.rows}
-    kept = [row for one in history.compactions for row in one.kept]
+    kept = [row for row in history.rows if row.why in (RowOrigin.HEAD, RowOrigin.KEPT)]
     for row in kept:
         assert shown[row.id] == shown[row.original]
-        assert shown[row.id] != (row.id if row.is_head else row.original)
+        assert shown[row.id] != (row.id if row.why is RowOrigin.HEAD else row.original)
     assert len(kept) > 6 and outline.rows[0].id == 1
 
 

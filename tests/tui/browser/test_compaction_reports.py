@@ -12,7 +12,7 @@ from compressed import case, read_memory, store_of
 from hermes_browse.store.compression import CompactionNote
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.model_context import (
-    read_contexts,
+    Contexts,
 )
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -135,7 +135,7 @@ async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path):
     store = _interrupted(tmp_path / "state.db")
     with Store(store).reader() as reader:
         segments = _conversation(store).segments
-        contexts = read_contexts(reader, segments)
+        contexts = Contexts(reader, segments)
     context = contexts.at(68)
     assert CompactionNote.GAP in context.notes and not context.is_certain
     assert contexts.at(None).is_certain  # a resume loads what is there
@@ -155,7 +155,7 @@ def test_86366_a_tail_that_was_written_again_counts_once(tmp_path):
     segments = _conversation(store).segments
     with Store(store).reader() as reader:
         history = read_history(reader, segments)
-        contexts = read_contexts(reader, segments)
+        contexts = Contexts(reader, segments)
         context = contexts.at(None)
         memory = contexts.memory(context)
     copied = Counter(texts[each] for each in history.copies)
