@@ -59,7 +59,7 @@ class OpenStore(StoreWrites):
     sessions_after = read(later.session_rows.read_portion)
     state = read(later.session_rows.read_state)
     changes = read(later.session_rows.read_changes)
-    with_names = read(later.preview.with_names)
+    with_names = read(later.decode.with_names)
     with_details = read(later.list_page.with_details)
     count_rows = read(later.transcript.count_rows)
     resolve = read(later.session_rows.resolve_session)

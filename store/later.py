@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from .insights import sums as sums
     from .messages import decode as decode
     from .messages import details as details
-    from .messages import preview as preview
     from .messages import transcript as transcript
     from .notes import notes_file as notes_file
     from .notes import tagging as tagging
@@ -68,7 +67,7 @@ _FOLDERS = {
     "hermes": ("health", "resume_command"),
     "hosts": ("connection", "remote", "ssh"),
     "insights": ("facts", "sums"),
-    "messages": ("decode", "details", "preview", "transcript"),
+    "messages": ("decode", "details", "transcript"),
     "notes": ("notes_file", "tagging"),
     "places": ("old_transcripts",),
     "search": ("coverage", "found", "query", "scope", "suggestions"),

@@ -18,7 +18,7 @@ from ..amounts import MINUTE, age_words
 from ..compression.compactions import CompactionHistory, read_history
 from ..connection.reader import Reader
 from ..connection.stored_values import as_count, as_money, as_time
-from ..messages.preview import with_names
+from ..messages.decode import with_names
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 from ..wording import _

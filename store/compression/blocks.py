@@ -299,21 +299,8 @@ def _end_of_copies(rows: HistoryRows, start: int, sent: HistoryRows) -> int:
     return next((at for at in places if rows[at].copied not in there), len(rows))
 
 
-def find_copies(head: HistoryRows, tail: HistoryRows, sent: HistoryRows) -> dict[int, int]:
-    """Return the originals of the rows of a block, by the ids of both.
-
-    Args:
-        head: Rows before the summary, which repeat the first rows sent.
-        tail: Rows after the summary, which repeat the last ones.
-        sent: The rows sent before the compaction.
-    """
-    of_head = dict(_pairs(head, sent))
-    left = [row for row in sent if row.id > max(of_head.values(), default=-1)]
-    return of_head | dict(_pairs(tail[::-1], left[::-1]))
-
-
-def _pairs(copies: HistoryRows, sent: HistoryRows) -> Iterator[tuple[int, int]]:
-    """Yield copies with their originals, which stand in the same order."""
+def pair_copies(copies: HistoryRows, sent: HistoryRows) -> Iterator[tuple[int, int]]:
+    """Yield the ids of copies with those of their originals, which stand in the same order."""
     place = 0
     for copy in copies:
         near = [row.copied for row in sent[place : place + _MOST_DROPPED]]

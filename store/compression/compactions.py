@@ -26,8 +26,8 @@ from .blocks import (
     RowBlock,
     RowOrigin,
     find_blocks,
-    find_copies,
     find_merged,
+    pair_copies,
     read_rows,
     sent_of,
 )
@@ -294,7 +294,10 @@ def _with_origins(
     """Yield the rows of a block with what they repeat of the rows that were sent before."""
     at = 0 if summary is None else written.index(summary)
     head, tail = written[:at], [row for row in written[at:] if row is not summary]
-    originals = find_copies(head, tail, sent)
+    # The head repeats the first rows that were sent, the tail the last ones.
+    originals = dict(pair_copies(head, sent))
+    left = [row for row in sent if row.id > max(originals.values(), default=-1)]
+    originals |= pair_copies(tail[::-1], left[::-1])
     equal = reader.rows(_EQUAL, [json.dumps([*originals.items()])])
     unchanged = {as_int(copy) for (copy,) in equal}
     for row in written:

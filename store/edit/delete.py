@@ -25,7 +25,7 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..messages.preview import with_names
+from ..messages.decode import with_names
 from ..progress import EVERY, NOBODY, Portions, Progress, summary
 from ..sessions.catalog import read_catalog
 from ..sessions.first_page import read_neighbourhood

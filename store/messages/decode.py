@@ -1,10 +1,12 @@
-"""Decode rows of `messages`: multimodal content, tool calls, results, summaries, hidden rows."""
+"""Decode rows of `messages`: multimodal content, tool calls, images; and the first words of a
+conversation, as its preview."""
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import (
@@ -15,8 +17,17 @@ from ..connection.stored_values import (
     read_json,
     write_json,
 )
-from ..text import as_text, text_of
-from .chat_message import STATES, ChatMessage, ContentPart, ToolCall
+from ..sessions.models import Conversation, Session
+from ..text import as_text, one_line, text_of
+from .chat_message import (
+    STATES,
+    ChatMessage,
+    ContentPart,
+    State,
+    ToolCall,
+    split_summary,
+    without_injections,
+)
 
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""
@@ -207,16 +218,20 @@ _IMAGE_STARTS = {
 def suffix_of(head: bytes) -> str:
     """Return the suffix for an image with these first bytes; empty if unknown, and for SVG, which
     may have scripts."""
-    suffixes = (
-        suffix
-        for start, suffix in _IMAGE_STARTS.items()
-        if re.match(start, head, re.DOTALL) is not None
-    )
-    return next(suffixes, "")
+    kinds = _IMAGE_STARTS.items()
+    return next((suffix for start, suffix in kinds if re.match(start, head, re.DOTALL)), "")
 
 
-def decode_data_url(url: str) -> bytes | None:
-    """Decode a `data:` URL in base64 (RFC 2397); None if it is not one, or invalid."""
+def read_image(reader: Reader, message_id: int, number: int) -> bytes | None:
+    """Read the bytes of an image embedded in a chat message as a `data:` URL in base64 (RFC 2397);
+    `number` counts its image parts from 0.
+
+    None if the row or the image is missing, not embedded, or invalid.
+    """
+    content = reader.value("SELECT content FROM message_rows WHERE id = ?", [message_id])
+    parts = stored_parts(text_of(content)) or []
+    urls = [url for url in map(image_url, parts) if url is not None]
+    url = urls[number] if 0 <= number < len(urls) else ""
     match = DATA_URL.match(url[:200])
     if match is None or not match[2]:
         return None
@@ -226,13 +241,85 @@ def decode_data_url(url: str) -> bytes | None:
         return None
 
 
-def read_image(reader: Reader, message_id: int, number: int) -> bytes | None:
-    """Read the bytes of an image embedded in a chat message; `number` counts its image parts from
-    0.
+# The preview of a conversation without a title: the first real text of the user. Hermes shows the
+# first user row unchanged: often a compaction summary, a rewound question, or nothing if the message
+# begins with an image. This preview is decoded, skips summaries and hidden rows, and falls back to
+# any readable text.
 
-    None if the row or the image is missing, not embedded, or invalid.
+PREVIEW_LIMIT = 200
+"""Maximum code points."""
+
+_HEAD = 4000  # code points read of a row, which may hold megabytes
+_OPENING, _FIRST_ROWS = 3, 40
+"""Rows of a session among which a text is looked for: first in few of them, then in more."""
+_PREAMBLE = re.compile(
+    r"\s*\[(?:IMPORTANT|SYSTEM)(?:[^][]|\[(?:[^][]|\[[^][]*\])*\])*\]", re.IGNORECASE
+)
+"""The bracketed instruction that Hermes puts before the prompt of a cron job or a skill; it may have
+brackets in brackets."""
+
+
+_BEST, _WORST = 0, 9
+"""Ranks of a text: the least one of a conversation is its preview."""
+
+
+def _candidate(row: Row) -> tuple[int, str]:
+    """Return rank and text of a row of `_FIRST`, `_WORST` without a readable text: one of the user
+    comes first, then one of the assistant; of the same role what was rewound comes last."""
+    _session_id, value, role, flagged, state = row
+    text, parts = decode_content(value)
+    # Broken multimodal JSON is better than nothing.
+    summary, said = split_summary(without_injections(text.removeprefix(SENTINEL)))
+    if as_flag(flagged) and not (summary and said):
+        return _WORST, ""
+    typed = " ".join(part.text for part in parts if part.kind == "text") or said
+    shown = one_line(_PREAMBLE.sub("", typed, count=1).strip() or typed, PREVIEW_LIMIT)
+    if not shown:
+        return _WORST, ""
+    rank = {"user": 0, "assistant": 2}.get(str(role), 4)
+    return rank + (state == State.REWOUND), shown
+
+
+# SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read completely.
+# The subquery is answered from an index, so that only the first rows are read themselves. A window
+# function would number all rows of a session: eight times slower with 100,000 messages (SQLite 3.40).
+_FIRST = (
+    "SELECT m.session_id, "
+    "CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' "
+    f"THEN substr(m.content, 1, {_HEAD}) ELSE m.content END, "
+    "m.role, m._compressed_summary, m.state "
+    "FROM sessions s JOIN message_rows m ON m.id IN ("
+    "SELECT i.id FROM messages i WHERE i.session_id = s.id ORDER BY i.id LIMIT ?"
+    ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL AND NOT m.hidden ORDER BY m.id"
+)
+"""The readable rows among so many first ones of sessions."""
+
+
+def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
+    """Return the preview of each chain of segments by its key, empty where no row is readable.
+
+    It is the first real user text on one line, printable; without one that of the assistant,
+    without that any text.
     """
-    content = reader.value("SELECT content FROM message_rows WHERE id = ?", [message_id])
-    text = text_of(content)
-    urls = [url for url in map(image_url, stored_parts(text) or ()) if url is not None]
-    return decode_data_url(urls[number]) if 0 <= number < len(urls) else None
+    best = dict.fromkeys(chains, (_WORST, ""))
+    # Nearly every session begins with a text of the user: most chains need only the first of two
+    # statements.
+    for most, among in ((1, _OPENING), (None, _FIRST_ROWS)):
+        key_of: dict[str, str] = {}
+        for key in [key for key, (rank, _text) in best.items() if rank != _BEST]:
+            ids = [each.id for each in chains[key] if each.has_messages]
+            key_of |= dict.fromkeys(ids[:most], key)
+        for row in reader.rows_in(_FIRST, list(key_of), [among]):
+            key = key_of[text_of(row[0])]
+            best[key] = min(best[key], _candidate(row), key=itemgetter(0))
+    return {key: text for key, (_rank, text) in best.items()}
+
+
+def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
+    """Add a preview to the conversations without a title; a statement or two for all of
+    them."""
+    untitled = {each.root_id: each.segments for each in conversations if not each.title}
+    previews = read_previews(reader, untitled)
+    return [
+        each._replace(preview=previews.get(each.root_id, each.preview)) for each in conversations
+    ]

@@ -7,17 +7,15 @@ clocks may step back.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, takewhile
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..compression.blocks import RowOrigin, read_rows, sent_of
 from ..compression.compactions import read_history
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
-from ..connection.stored_values import as_int, as_time
+from ..connection.stored_values import as_int, as_time, write_json
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Relation, Session
 from ..text import as_text, text_of
@@ -33,10 +31,10 @@ class Outline(NamedTuple):
 
     session_ids: tuple[str, ...]
     rows: tuple[RowInfo, ...]
-    gaps: Mapping[int, tuple[int, int]] = MappingProxyType({})
+    gaps: Mapping[int, tuple[int, int]] = {}
     """Where rows are left out: id of the next row, or `END` → number of rewound, of compacted
     rows."""
-    copies: Mapping[int, int] = MappingProxyType({})
+    copies: Mapping[int, int] = {}
     """Rows that repeat another → that one; `Reading.SAID` leaves them out."""
 
     def index_of(self, message_id: int) -> int | None:
@@ -45,19 +43,6 @@ class Outline(NamedTuple):
         ids = [row.id for row in self.rows]
         shown = message_id if message_id in ids else self.copies.get(message_id)
         return ids.index(shown) if shown in ids else None
-
-
-def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
-    """Read the outline of one session."""
-    statement = (
-        "SELECT m.id, m.role, m.timestamp, m.state, m.hidden FROM message_rows m "
-        "WHERE m.session_id = ? AND"
-    )
-    return [
-        RowInfo(as_int(key), segment, text_of(role), as_time(at), STATES[state], bool(hidden))
-        for rows in reader.slices(statement, "m.id", SLICE, [session_id])
-        for key, role, at, state, hidden in rows
-    ]
 
 
 def branched_off(reader: Reader, catalog: Catalog, conversation: Conversation) -> Iterator[int]:
@@ -122,10 +107,18 @@ def read_outline(
 ) -> Outline:
     """Read the outline of a conversation from its segments, root first."""
     session_ids = tuple(session.id for session in segments)
+    statement = (
+        "SELECT m.id, m.role, m.timestamp, m.state, m.hidden FROM message_rows m "
+        "WHERE m.session_id = ? AND"
+    )
     copies: dict[int, int] = {}
     every: list[RowInfo] = []
     for index, session_id in enumerate(session_ids):
-        rows = _read_rows(reader, session_id, index)
+        rows = [
+            RowInfo(as_int(key), index, text_of(role), as_time(at), STATES[state], bool(hidden))
+            for some in reader.slices(statement, "m.id", SLICE, [session_id])
+            for key, role, at, state, hidden in some
+        ]
         if reading is not Reading.LIVE and any(row.state is State.COMPACTED for row in rows):
             copies |= _find_copies(reader, session_id)
         every += rows
@@ -199,8 +192,4 @@ def read_raw(reader: Reader, message_id: int) -> str | None:
     rows = reader.rows(
         f"SELECT {', '.join(map(sql_name, names))} FROM messages WHERE id = ?", [message_id]
     )
-    if not rows:
-        return None
-    return json.dumps(
-        dict(zip(names, map(_plain, rows[0]), strict=True)), ensure_ascii=False, indent=2
-    )
+    return write_json(dict(zip(names, map(_plain, rows[0]), strict=True)), 2) if rows else None

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Stopped
 from ..connection.stored_values import as_int
 from ..messages.chat_message import Hit, HitOrder
-from ..messages.decode import read_messages_of
-from ..messages.preview import with_names
+from ..messages.decode import read_messages_of, with_names
 from ..progress import TellShare, never, quiet
 from ..sessions.catalog import UNREAD, Catalog
 from ..sessions.first_page import read_neighbourhood

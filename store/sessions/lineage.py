@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..connection.reader import Reader
-from ..messages.preview import read_previews
+from ..messages.decode import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
 from .catalog import Catalog

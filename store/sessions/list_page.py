@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import content_bytes
 from ..connection.reader import Reader
-from ..messages.preview import read_previews
+from ..messages.decode import read_previews
 from ..messages.transcript import count_rows
 from .catalog import read_catalog
 from .models import Conversation, Hidden, Sort, View

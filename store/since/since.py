@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_time
-from ..messages.preview import with_names
+from ..messages.decode import with_names
 from ..messages.transcript import branched_off
 from ..notes.notes_file import NotesError, ReadMarks, no_marks, read_marks
 from ..sessions.catalog import Catalog

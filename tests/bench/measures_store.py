@@ -25,7 +25,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.chat_message import HitOrder, Reading
-from hermes_browse.store.messages.preview import with_names
+from hermes_browse.store.messages.decode import with_names
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page

@@ -7,7 +7,7 @@ import pytest
 from builders import T0, big_store, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.preview import with_names
+from hermes_browse.store.messages.decode import with_names
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.session_rows import read_sessions

@@ -4,7 +4,7 @@ said, then anything."""
 from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.preview import read_previews, with_names
+from hermes_browse.store.messages.decode import read_previews, with_names
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import View
 

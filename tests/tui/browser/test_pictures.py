@@ -14,7 +14,7 @@ from store_builder import StoreBuilder
 
 from hermes_browse.store import demo
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.decode import decode_data_url, read_image, suffix_of
+from hermes_browse.store.messages.decode import read_image, suffix_of
 from hermes_browse.tui.browser.transcript.references import (
     Pictures,
     is_image_file,
@@ -78,11 +78,15 @@ def test_embedded_images_are_read_as_they_were(tmp_path):
         assert read_image(reader, 1, 0) == PNG
         assert read_image(reader, 1, 1) == GIF
         assert read_image(reader, 1, 7) is None and read_image(reader, 99, 0) is None
-    assert (
-        decode_data_url("data:image/png;base64,!") is None
-        or decode_data_url("data:image/png;base64,!") == b""
-    )
-    assert decode_data_url("https://example.org/x.png") is None
+
+
+@pytest.mark.parametrize("url", ["data:image/png;base64,!", "https://example.org/x.png"])
+def test_what_is_no_embedded_image_has_no_bytes(url, tmp_path):
+    builder = StoreBuilder(tmp_path / "state.db", "31")
+    builder.session("s")
+    builder.message("s", "user", [{"type": "image_url", "image_url": {"url": url}}])
+    with Store(builder.write()).reader() as reader:
+        assert not read_image(reader, 1, 0)
 
 
 def test_files_are_private_and_gone_at_the_end():

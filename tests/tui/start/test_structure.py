@@ -19,7 +19,7 @@ from trashing import execute
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.messages.preview import with_names
+from hermes_browse.store.messages.decode import with_names
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
