@@ -91,9 +91,12 @@ class Compaction(NamedTuple):
     """Session that continues: the same one if in place, None if there is none."""
     before: tuple[int, ...]
     """Rows last sent to the model before it: the generation, older summaries included."""
+    instead: tuple[int, ...]
+    """Rows that the model had from then on: the summary among what was carried over; if aborted,
+    what a resume sends."""
     bytes_before: int
     bytes_after: int
-    """Of the summary and of the rows that were carried over; if aborted, of what a resume sends."""
+    """Of the rows in `instead`."""
     notes: tuple[CompactionNote, ...]
     replaced: tuple[int, ...] = ()
     """Rows of `before` that the summary replaces."""
@@ -141,14 +144,6 @@ class Compaction(NamedTuple):
         """Whether a resume sends all messages from before it: it was aborted, and no session
         follows."""
         return self.is_aborted and not self.empty_sessions
-
-    @property
-    def instead(self) -> tuple[int, ...]:
-        """Rows that the model had from then on: the summary among what was carried over."""
-        if self.is_still_there:
-            return self.before
-        summary = () if self.summary is None else (self.summary,)
-        return (*sorted((*summary, *self.kept)), *self.not_stored_again)
 
     @property
     def gone(self) -> tuple[int, ...]:
@@ -251,6 +246,7 @@ def _compressed(
     if merged is not None or tail:
         stored = max((at for at, row in enumerate(sent, 1) if row.id in repeated), default=0)
     unstored = sent[stored:]
+    instead = [*written, *unstored]
     replaced = [row for row in sent[:stored] if row.id not in repeated]
     before = previous if sent else generation
     between = segments[previous.segment + 1 : generation.segment]
@@ -271,6 +267,7 @@ def _compressed(
         session_id=segments[before.segment].id,
         into_session_id=segments[generation.segment].id,
         before=_ids(sent),
+        instead=_ids(instead),
         replaced=_ids(replaced),
         summary=summary.id if summary is not None else None,
         merged=merged,
@@ -280,7 +277,7 @@ def _compressed(
         not_stored_again=_ids(unstored),
         since=_ids(since),
         bytes_before=_size(sent),
-        bytes_after=_size([*written, *unstored]),
+        bytes_after=_size(instead),
         empty_sessions=empty_sessions,
         gap=gap,
         notes=tuple(note for note, is_true in notes.items() if is_true),
@@ -292,8 +289,9 @@ def _with_origins(
     reader: Reader, written: HistoryRows, summary: HistoryRow | None, sent: HistoryRows
 ) -> Iterator[HistoryRow]:
     """Yield the rows of a block with what they repeat of the rows that were sent before."""
-    at = 0 if summary is None else written.index(summary)
-    head, tail = written[:at], [row for row in written[at:] if row is not summary]
+    middle = -1 if summary is None else summary.id
+    head = [row for row in written if row.id < middle]
+    tail = [row for row in written if row.id > middle]
     # The head repeats the first rows that were sent, the tail the last ones.
     originals = dict(pair_copies(head, sent))
     left = [row for row in sent if row.id > max(originals.values(), default=-1)]
@@ -307,7 +305,7 @@ def _with_origins(
         # word (0.16 to 0.19). Of another row only the beginning was equal.
         if is_changed and row.copied == row.fingerprint:
             original, is_changed = None, False
-        why = RowOrigin.HEAD if row in head else RowOrigin.KEPT
+        why = RowOrigin.HEAD if row.id < middle else RowOrigin.KEPT
         if row is summary:
             why = RowOrigin.SUMMARY
         yield row._replace(why=why, original=original, is_changed=is_changed)
@@ -317,13 +315,15 @@ def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:
     """Describe a compaction after which nothing was written: the session ended."""
     sent = sent_of(last.rows)
     empty_sessions = tuple(session.id for session in segments[last.segment + 1 :])
+    left = [] if empty_sessions else sent
     return Compaction(
         at=segments[last.segment].ended_at,
         session_id=segments[last.segment].id,
         into_session_id=segments[-1].id if empty_sessions else None,
         before=_ids(sent),
+        instead=_ids(left),
         bytes_before=_size(sent),
-        bytes_after=0 if empty_sessions else _size(sent),
+        bytes_after=_size(left),
         empty_sessions=empty_sessions,
         notes=(CompactionNote.ABORTED,),
     )

@@ -99,8 +99,14 @@ class Contexts:
         Raises:
             NotFoundError: The message is not in this conversation.
         """
+        generations = self.history.generations
         if message_id is None:
-            return self._after_resume()
+            # Hermes loads the live rows of the newest session (0.16 to 0.22), wherever its
+            # compactions seem to be.
+            tip = len(self._segments) - 1
+            own = [part for part in generations if part.segment == tip] or [Generation(tip, ())]
+            live = [row for part in own for row in part.rows if row.state is State.LIVE]
+            return self._context(own[-1], live, own[-1].rows, set(_reviews(live)))
         row = self._rows.get(message_id)
         if row is None:
             raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
@@ -108,16 +114,15 @@ class Contexts:
             row = self._rows[row.original]
         number, index = self._places[row.id]
         notes = [CompactionNote.COPY] if row.id != message_id else []
-        block_length = self.history.generations[number].block_length
-        if row.summary_text and index < block_length:
+        if row.summary_text and row.why is not RowOrigin.SINCE:
             notes.append(CompactionNote.SUMMARY)
-            index = block_length
+            index = generations[number].block_length
         elif row.role != "assistant":
             number, index, is_answered = self._first_answer(row)
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
         elif row.why is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
-        generation, *later = self.history.generations[number:]
+        generation, *later = generations[number:]
         stored = generation.rows[:index]
         # If the requested message was rewound, other rewound rows are included.
         rows = stored if row.state is State.REWOUND else sent_of(stored)
@@ -149,15 +154,6 @@ class Contexts:
                 return number, answer, True
             copy = self._copies.get(copy)
         return number, index + 1, False
-
-    def _after_resume(self) -> ModelContext:
-        """Return what Hermes loads for a resume: the live rows of the newest session (0.16 to
-        0.22), wherever its compactions seem to be."""
-        tip = len(self._segments) - 1
-        own = [part for part in self.history.generations if part.segment == tip]
-        rows = [row for part in own for row in part.rows if row.state is State.LIVE]
-        newest = own[-1] if own else Generation(tip, ())
-        return self._context(newest, rows, newest.rows, set(_reviews(rows)))
 
     def _context(
         self,

@@ -50,7 +50,7 @@ COLUMNS = (
 
 def _image(url: str) -> ContentPart:
     match = DATA_URL.match(url[:200])
-    if not url or not match:
+    if match is None:
         return ContentPart("image", f"[image {url}]" if url else "[image]", url=url)
     mime, size = match[1] or "image", len(url) - match.end()
     if match[2]:

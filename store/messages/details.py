@@ -142,9 +142,9 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
     segments = [row for each in ids for row in reader.rows(sql, [each])]
     facts: dict[str, str] = {}
     for row in segments:
-        origin = as_mapping(row[len(_FACTS)])
-        values = dict(zip(_FACTS, row, strict=False)) | {name: origin.get(name) for name in _ORIGIN}
-        facts |= {name: text for name, value in values.items() if (text := as_text(value))}
+        values = as_mapping(row[len(_FACTS)]) | dict(zip(_FACTS, row, strict=False))
+        named = {name: as_text(values.get(name)) for name in (*_FACTS, *_ORIGIN)}
+        facts |= {name: text for name, text in named.items() if text}
 
     outline = read_outline(reader, conversation.segments, Reading.EVERYTHING)
     shown = [row for row in outline.rows if row.is_said and row.id not in outline.copies]

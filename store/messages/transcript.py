@@ -123,7 +123,7 @@ def read_outline(
             copies |= _find_copies(reader, session_id)
         every += rows
     shown: list[RowInfo] = []
-    left_out: dict[int, list[int]] = {}
+    gaps: dict[int, tuple[int, int]] = {}
     following, tip = END, len(session_ids) - 1
     for row in reversed(every):
         if reading is Reading.SAID and row.id in copies:
@@ -132,8 +132,9 @@ def read_outline(
             shown.append(row)
             following = row.id
         elif not row.hidden:
-            left_out.setdefault(following, [0, 0])[row.state is not State.REWOUND] += 1
-    gaps = {key: (rewound, compacted) for key, (rewound, compacted) in left_out.items()}
+            rewound, compacted = gaps.get(following, (0, 0))
+            is_rewound = row.state is State.REWOUND
+            gaps[following] = rewound + is_rewound, compacted + (not is_rewound)
     return Outline(session_ids, tuple(reversed(shown)), gaps, copies)
 
 
