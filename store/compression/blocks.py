@@ -53,7 +53,7 @@ _STATEMENT = (
     f"CASE WHEN tool_call_id IS NULL THEN substr({_TEXT}, 1, {_HEAD}) END, "
     f"{bytes_sql('tool_calls')}, {_IS_SPEECH} "
     f"AND (COALESCE(_compressed_summary, 0) = 1 OR instr(content, '{_MARK}')) "
-    "FROM message_rows WHERE session_id = ? AND role <> 'session_meta' AND"
+    "FROM message_rows WHERE session_id = ? AND"
 )
 """The rows of a session, up to the condition on ids; what `_history_row` decodes."""
 _BATCH_SECONDS = 2e-6
@@ -119,7 +119,12 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
     """Read the rows of each segment of a conversation, root first, in order of id, without
     `session_meta` rows."""
     stored = [
-        [row for rows in reader.slices(_STATEMENT, "id", SLICE, [session.id]) for row in rows]
+        [
+            row
+            for rows in reader.slices(_STATEMENT, "id", SLICE, [session.id])
+            for row in rows
+            if row[1] != "session_meta"
+        ]
         for session in segments
     ]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
