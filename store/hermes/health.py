@@ -1,7 +1,9 @@
-"""Summarize a store, check its search index, and list its problems, for `doctor`."""
+"""Summarize a store, check its search index, list its problems and the processes that have it open,
+for `doctor`."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
@@ -16,9 +18,10 @@ from ..connection.stored_values import as_int
 from ..errors import Advice, StoreDamagedError
 from ..notes.notes_file import NotesError, notes_rows
 from ..search.coverage import STALE, Damage, damage_of, remedy
-from ..text import as_text, text_of
+from ..text import as_text, one_line, text_of
 from ..wording import _
 from .homes import Location
+from .resume_command import run_quietly
 
 MANY_SESSIONS = 1_000
 MANY_BYTES = 384_000_000
@@ -243,3 +246,86 @@ def _try_index(reader: Reader, index: FtsIndex) -> None:
         reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"']
         )
+
+
+# Who has a store open
+
+_PROCESSES = Path("/proc")
+_DELETED = " (deleted)"
+_HERMES = re.compile(r"(?<!\S)hermes\S*(?: [A-Za-z]+(?!\S))?")
+"""A program of Hermes in a command line, with its command."""
+_LSOF_PROCESS = re.compile(r"(?m)^p(\d+)\nc(.*)$")
+"""One field a line: p for the process, c for its name (lsof(8), "output for other programs")."""
+_LSOF_TIMEOUT = 5.0
+"""Seconds; `lsof` may hang on a network drive."""
+
+
+class Holder(NamedTuple):
+    """A process that has the store open."""
+
+    pid: int
+    name: str
+    """Name of the program, printable; for Hermes with its command."""
+    is_gone: bool
+    """The file it holds has been removed or replaced: nobody sees what it writes."""
+
+
+def _name(process: Path) -> str:
+    """Return the name of a process, without its arguments, which may hold a secret."""
+    try:
+        words = os.fsdecode((process / "cmdline").read_bytes()).split("\0")[:6]
+        name = (process / "comm").read_text(errors="replace").strip()
+    except OSError:
+        return _("a process")
+    of_hermes = _HERMES.search(" ".join(map(os.path.basename, words)))
+    return one_line(of_hermes[0] if of_hermes else name, 60) or _("a process")
+
+
+def _held(process: Path, path: str) -> set[str]:
+    """Return which files of a store a process holds: the names of those that were removed end in
+    `(deleted)`."""
+    files = {path, f"{path}-wal", f"{path}-shm", f"{path}{_DELETED}"}
+    links: set[str] = set()
+    for descriptor in (process / "fd").iterdir():
+        with contextlib.suppress(OSError):  # closed meanwhile
+            links.add(os.readlink(descriptor))
+    return links & files
+
+
+def _by_lsof(path: str) -> list[Holder] | None:
+    """List the processes from `lsof` (macOS, the BSDs); None if it is missing or fails."""
+    files = [file for file in (path, f"{path}-wal", f"{path}-shm") if os.path.exists(file)]
+    done = run_quietly(["lsof", "-w", "-F", "pc", "--", *files], _LSOF_TIMEOUT) if files else None
+    if done is None or done.returncode > (0 if done.stderr.strip() else 1):
+        return None  # 1 without a message means that nobody has a file open
+    programs = {int(pid): name for pid, name in _LSOF_PROCESS.findall(done.stdout)}
+    programs.pop(os.getpid(), None)
+    return [
+        Holder(pid, one_line(name, 60) or _("a process"), False)
+        for pid, name in sorted(programs.items())
+    ]
+
+
+def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
+    """List the other processes with the store, its log or its shared memory open, by process id.
+
+    Only root sees those of other users. None if the system does not tell.
+    """
+    real = os.path.realpath(path)
+    try:
+        pids = sorted(int(entry.name) for entry in processes.iterdir() if entry.name.isdecimal())
+    except OSError:
+        pids = []
+    if not pids:
+        return _by_lsof(real)
+    programs: list[Holder] = []
+    for pid in pids:
+        process = processes / str(pid)
+        try:
+            held = _held(process, real)
+        except OSError:  # ended meanwhile, or another user's
+            continue
+        if held and pid != os.getpid():
+            is_gone = f"{real}{_DELETED}" in held and real not in held
+            programs.append(Holder(pid, _name(process), is_gone))
+    return programs

@@ -1,12 +1,21 @@
-"""Build the command that resumes a conversation in Hermes, with warnings to show before running
-it."""
+"""The program `hermes`: where it is and which version, and the command that resumes a conversation
+with it, with warnings to show before running it.
+
+`hermes` is often not on the PATH of a command that ssh or a desktop starts. Its own installer links
+it into `~/.local/bin` for every user but root (`scripts/install.sh`, 0.19 to 0.22). A plain
+`ssh HOST command` is no login shell, so nothing has put that folder on its PATH.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -17,7 +26,79 @@ from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
 from .homes import Location
-from .processes import find_hermes, hermes_word
+
+_HERMES = "hermes"
+_LOGIN_TIMEOUT = 10.0
+"""Seconds for a login shell, which may start much."""
+_LOGIN_SHELLS = ("sh", "bash", "dash", "fish", "ksh", "zsh")
+"""Shells that take `-lc`; tcsh does not."""
+
+
+def run_quietly(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str] | None:
+    """Run a program and return what it prints; None if it cannot be run, or takes more than so many
+    seconds.
+
+    It has a session of its own: a shell must not take the terminal of the browser.
+    """
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            start_new_session=True,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def find_hermes() -> str | None:
+    """Return the full path of the `hermes` program; None if it is nowhere.
+
+    It is looked for on PATH, beside this program, in `~/.local/bin`, and by the user's login shell.
+    """
+    beside, own = Path(sys.argv[0]).absolute().parent, Path.home() / ".local" / "bin"
+    folders = [os.environ.get("PATH", os.defpath), str(beside), str(own)]
+    path = shutil.which(_HERMES, path=os.pathsep.join(filter(None, folders)))
+    return path or _found_by_login()
+
+
+def hermes_word(executable: str | None) -> str:
+    """Return the word that starts `hermes` in a shell: its name where that is enough, else its full
+    path."""
+    return _HERMES if executable is None or shutil.which(_HERMES) == executable else executable
+
+
+def _found_by_login() -> str | None:
+    """Return where the user's login shell finds it."""
+    shell = os.environ.get("SHELL", "")
+    if os.path.basename(shell) not in _LOGIN_SHELLS:
+        return None
+    done = run_quietly([shell, "-lc", f"command -v {_HERMES}"], _LOGIN_TIMEOUT)
+    # The shell may print other lines first, and an alias is no path.
+    lines = done.stdout.splitlines() if done is not None else []
+    paths = [line.strip() for line in lines if line.startswith("/")]
+    return shutil.which(paths[-1]) if paths else None
+
+
+def hermes_version(executable: str) -> str | None:
+    """Return the version of an installed Hermes, from the packages beside its program (given by its
+    full path).
+
+    `hermes --version` would create folders in HERMES_HOME (observed, 0.19), and a diagnosis must
+    not change anything.
+    """
+    prefix = Path(executable).resolve().parent.parent
+    for packages in ("lib/python3*/site-packages", "Lib/site-packages"):
+        for entry in prefix.glob(f"{packages}/hermes_agent-*.dist-info"):
+            return entry.name.removeprefix("hermes_agent-").removesuffix(".dist-info")
+    return None
+
+
+# The command that resumes a conversation
 
 GATEWAY_SOURCES = frozenset(
     [

@@ -13,7 +13,7 @@ from platforms import script
 from user_config import write_config
 
 from hermes_browse.store.hermes import health
-from hermes_browse.store.hermes.processes import Holder
+from hermes_browse.store.hermes.health import Holder
 from hermes_browse.tui.settings.keymap import sample
 from hermes_browse.tui.settings.read_config import config_path, read_config
 from hermes_browse.tui.terminal.clipboard import route

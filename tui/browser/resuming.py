@@ -18,8 +18,7 @@ from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.processes import run_quietly
-from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
+from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface, run_quietly
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _

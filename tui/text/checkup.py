@@ -16,13 +16,15 @@ from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.health import (
+    Holder,
     SearchHealth,
     StoreProblem,
     StoreSummary,
+    holders,
     problems_of,
 )
 from hermes_browse.store.hermes.homes import Location, sessions_folder
-from hermes_browse.store.hermes.processes import Holder, find_hermes, hermes_version, holders
+from hermes_browse.store.hermes.resume_command import find_hermes, hermes_version
 from hermes_browse.store.wording import N_, PN_, _, ngettext
 
 from ..settings.keymap import resolve_keymap

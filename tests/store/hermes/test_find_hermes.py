@@ -3,7 +3,7 @@
 import pytest
 from platforms import script
 
-from hermes_browse.store.hermes.processes import find_hermes, hermes_word
+from hermes_browse.store.hermes.resume_command import find_hermes, hermes_word
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_the_login_shell_knows_where(home, tmp_path, monkeypatch):
 
 def test_a_login_shell_that_hangs_or_is_none(home, tmp_path, monkeypatch):
     """It is not waited for, and nothing else is run."""
-    monkeypatch.setattr("hermes_browse.store.hermes.processes._LOGIN_TIMEOUT", 0.2)
+    monkeypatch.setattr("hermes_browse.store.hermes.resume_command._LOGIN_TIMEOUT", 0.2)
     (home / ".profile").write_text("sleep 60\n")
     monkeypatch.setenv("SHELL", "/bin/sh")
     assert find_hermes() is None

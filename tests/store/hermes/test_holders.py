@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from platforms import script
 
-from hermes_browse.store.hermes.processes import holders
+from hermes_browse.store.hermes.health import holders
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/fd").is_dir(), reason="the system does not tell"

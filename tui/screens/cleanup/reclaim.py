@@ -15,7 +15,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import FileSpace
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hermes.processes import find_hermes, hermes_word
+from hermes_browse.store.hermes.resume_command import find_hermes, hermes_word
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
