@@ -32,21 +32,24 @@ _DAY = 86_400
 _TIME = re.compile(r'("?)<(now|day)([-+][\d.]+)(?::([^>]+))?>\1')
 VERSION = 31
 """Schema version of Hermes 0.22.2."""
-_SQL = (_FOLDER / "schema.sql").read_text(encoding="utf-8")
-
-TABLES: Mapping[str, str] = {
-    name: sql for sql, name in re.findall(r"(?s)(CREATE TABLE (\w+) .*?\n\));", _SQL)
-}
-"""Statements by table, in the order of Hermes."""
-
-INDEXES: Mapping[str, str] = {
-    name: sql for sql, name in re.findall(r"(CREATE (?:UNIQUE )?INDEX (\w+) .*);", _SQL)
-}
-"""Statements by index, in the order of Hermes."""
 
 WORDS, TRIGRAM = "messages_fts", "messages_fts_trigram"
 """The two full-text tables: by word (unicode61), by substring of three letters (needs SQLite
 3.34)."""
+
+
+def _statements(name: str) -> list[str]:
+    """Return the statements of a file, in the order of Hermes, without those on trigrams if this
+    SQLite has no tokenizer for them."""
+    has_trigrams = sqlite3.sqlite_version_info >= (3, 34)
+    _comment, *statements = (_FOLDER / name).read_text(encoding="utf-8").split("\n\n")
+    return [each.strip() for each in statements if has_trigrams or TRIGRAM not in each]
+
+
+*TABLES, _indexes = _statements("schema.sql")
+"""Statements, in the order of Hermes."""
+INDEXES = _indexes.splitlines()
+"""Likewise."""
 
 Value = str | bytes | int | float | None
 """A value of SQLite."""
@@ -119,13 +122,12 @@ def _at(now: float, text: str) -> str:
 
 # Writing a store
 
-
-def _search_statements() -> list[str]:
-    """Return the statements to run after inserting rows, without those on trigrams if this SQLite
-    has no tokenizer for them."""
-    has_trigrams = sqlite3.sqlite_version_info >= (3, 34)
-    _comment, *statements = (_FOLDER / "search.sql").read_text(encoding="utf-8").split("\n\n")
-    return [each.strip() for each in statements if has_trigrams or TRIGRAM not in each]
+_SETTINGS = (
+    "journal_mode=OFF",  # a file that fails is removed, never rolled back
+    "cache_size=-16000",  # KiB: nothing is written twice
+    "synchronous=OFF",
+    "foreign_keys=OFF",  # samples hold children of missing parents
+)
 
 
 @contextmanager
@@ -146,12 +148,8 @@ def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connectio
     path.touch(mode=0o600, exist_ok=False)
     connection = sqlite3.connect(path, isolation_level=None)
     try:
-        connection.execute(
-            "PRAGMA journal_mode=OFF"
-        )  # a file that fails is removed, never rolled back
-        connection.execute("PRAGMA cache_size=-16000")  # KiB: nothing is written twice
-        connection.execute("PRAGMA synchronous=OFF")
-        connection.execute("PRAGMA foreign_keys=OFF")  # samples hold children of missing parents
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
         connection.execute("BEGIN")
         yield connection
         connection.execute("COMMIT")
@@ -193,12 +191,12 @@ def write_store(path: Path, tables: Mapping[str, Iterable[Row]], *, generation: 
         FileExistsError: The path exists.
     """
     with new_store(path) as connection:
-        for statement in TABLES.values():
+        for statement in TABLES:
             connection.execute(statement)
         insert(connection, "schema_version", [{"version": VERSION}])
         for table, rows in tables.items():
             insert(connection, table, rows)
-        for statement in (*INDEXES.values(), *_search_statements()):
+        for statement in (*INDEXES, *_statements("search.sql")):
             connection.execute(statement)
         if generation:
             connection.execute(f"PRAGMA application_id = {int(generation[:8], 16) & 0x7FFFFFFF}")

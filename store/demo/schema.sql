@@ -1,5 +1,5 @@
--- The tables and indexes Hermes 0.22 gives a fresh store (schema 31), in the order it makes them. One definition on each
--- line: `schema.py` reads them line by line. The search tables and all triggers are in `search.sql`.
+-- The tables and indexes Hermes 0.22 gives a fresh store (schema 31), in the order it makes them: each table a
+-- paragraph, then each index a line. The search tables and all triggers are in `search.sql`.
 
 CREATE TABLE schema_version (
     version INTEGER NOT NULL
