@@ -298,12 +298,11 @@ def _by_lsof(path: str) -> list[Holder] | None:
     done = run_quietly(["lsof", "-w", "-F", "pc", "--", *files], _LSOF_TIMEOUT) if files else None
     if done is None or done.returncode > (0 if done.stderr.strip() else 1):
         return None  # 1 without a message means that nobody has a file open
-    programs = {int(pid): name for pid, name in _LSOF_PROCESS.findall(done.stdout)}
-    programs.pop(os.getpid(), None)
-    return [
-        Holder(pid, one_line(name, 60) or _("a process"), False)
-        for pid, name in sorted(programs.items())
+    programs = [
+        Holder(int(pid), one_line(name, 60) or _("a process"), False)
+        for pid, name in _LSOF_PROCESS.findall(done.stdout)
     ]
+    return sorted(each for each in programs if each.pid != os.getpid())
 
 
 def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:

@@ -194,7 +194,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     catalog, conversation = read_conversation(reader, session_id, now)
     predicted = predict_resume(catalog, conversation.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
-    warnings = [*_warnings(conversation, predicted, executable)]
+    warnings = [*_warnings(conversation, predicted, location, executable)]
     opened = catalog.sessions.get(predicted)
     if opened is not None and not opened.has_messages and not conversation.is_empty:
         text = _(
@@ -202,12 +202,10 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
             "earlier parts."
         )
         warnings.append(Caution("empty-part", text))
-    if location.demo:  # what is wrong with this machine says nothing about the sample
+    if location.demo:
         text = _(
             "This is the sample store: there is nothing to resume. With your own store, R runs:"
         )
-        of_machine = ("no-hermes", "missing-directory")
-        warnings = [warning for warning in warnings if warning.code not in of_machine]
         warnings.append(Caution("sample", text))
     profile = location.profile or "default"
     return ResumePlan(
@@ -222,9 +220,11 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
 
 
 def _warnings(
-    conversation: Conversation, predicted: str, executable: str | None
+    conversation: Conversation, predicted: str, location: Location, executable: str | None
 ) -> Iterator[Caution]:
-    if executable is None:
+    """Warn of what a resume would do; what is wrong with this machine says nothing about the
+    sample."""
+    if executable is None and not location.demo:
         yield Caution(
             "no-hermes",
             _(
@@ -252,7 +252,7 @@ def _warnings(
             ),
         )
     directory = conversation.cwd
-    if directory and not os.path.isdir(directory):
+    if directory and not (location.demo or os.path.isdir(directory)):
         text = _("Its directory {directory} does not exist here.", directory=directory)
         yield Caution("missing-directory", text)
 
