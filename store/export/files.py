@@ -128,11 +128,11 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         return
     except OSError as error:
         raise _failure(path, error) from error
-    remedy = _("Name a file, or `-` for standard output.")
-    if stat.S_ISDIR(status.st_mode):
-        raise RefusedError(_("{path} is a folder.", path=path), remedy=remedy)
-    if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
-        raise RefusedError(_("{path} is no plain file.", path=path), remedy=remedy)
+    if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK):
+        is_folder = stat.S_ISDIR(status.st_mode)
+        sentence = _("{path} is a folder.") if is_folder else _("{path} is no plain file.")
+        remedy = _("Name a file, or `-` for standard output.")
+        raise RefusedError(sentence.format(path=path), remedy=remedy)
     if not force:
         raise RefusedError(
             _("{path} is there already.", path=path),

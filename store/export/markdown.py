@@ -14,7 +14,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date
-from itertools import chain, groupby
+from itertools import groupby
 
 from ..amounts import local_time
 from ..connection.stored_values import Json, write_json
@@ -167,11 +167,9 @@ def neutral(text: str) -> str:
 
 def _iso(moment: float | None) -> str | None:
     local = local_time(moment)
-    return (
-        local.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        if local is not None
-        else None
-    )
+    if local is None:
+        return None
+    return local.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def _front_matter(exported: ExportedConversation) -> str:
@@ -263,20 +261,17 @@ def _section(title: str, body: str, *, is_folded: bool) -> str:
 
 def markdown_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]:
     """Yield conversations as Markdown documents, a message at a time."""
-    return chain.from_iterable(map(_document, conversations))
-
-
-def _document(exported: ExportedConversation) -> Iterator[str]:
-    yield _front_matter(exported)
-    facts = " · ".join(
-        code(text) if label in _AS_CODE else plain(text) for label, text in exported.facts()
-    )
-    yield f"\n# {plain(exported.name)}\n\n{facts}\n"
-    for event in exported.events():
-        if isinstance(event, date):
-            yield f"\n## {day_name(event)}\n"
-        elif isinstance(event, Seam):
-            seam = _("Compressed here, continued in {session}", session=code(event.session))
-            yield f"\n---\n\n*{seam}*\n"
-        else:
-            yield "\n" + message_markdown(event, is_folded=True)
+    for exported in conversations:
+        yield _front_matter(exported)
+        facts = " · ".join(
+            code(text) if label in _AS_CODE else plain(text) for label, text in exported.facts()
+        )
+        yield f"\n# {plain(exported.name)}\n\n{facts}\n"
+        for event in exported.events():
+            if isinstance(event, date):
+                yield f"\n## {day_name(event)}\n"
+            elif isinstance(event, Seam):
+                seam = _("Compressed here, continued in {session}", session=code(event.session))
+                yield f"\n---\n\n*{seam}*\n"
+            else:
+                yield "\n" + message_markdown(event, is_folded=True)

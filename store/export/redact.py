@@ -211,13 +211,6 @@ _PLAIN = re.compile(rf"[/~].*|\.\.?/.*|[A-Za-z]:[\\/].*|[A-Za-z][A-Za-z0-9+.\-]*
 _WORDS = re.compile(rf"{_WORD}(?:[-_/.:,+ ]{_WORD})*")
 
 
-def parse_env(text: str) -> list[Setting]:
-    """Parse the text of a `.env` file into names and values, without quotes; quoted values may span
-    lines."""
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    return [(name, "".join(values)) for name, *values in _PAIR.findall(lines)]
-
-
 def is_secret_value(name: str, value: str) -> bool:
     """Tell whether a `.env` value is worth hiding: long enough, and not a path, a plain URL or
     ordinary words.
@@ -246,7 +239,8 @@ def secret_values(pairs: Iterable[Setting]) -> frozenset[str]:
 
 
 def read_env(path: Path) -> list[Setting]:
-    """Read the names and values of a `.env` file, at most a megabyte of it; empty if it is missing.
+    """Read the names and values of a `.env` file, without quotes, at most a megabyte of it; empty if
+    it is missing. Quoted values may span lines.
 
     Raises:
         OSError: It exists and cannot be read.
@@ -256,7 +250,8 @@ def read_env(path: Path) -> list[Setting]:
             raw = file.read(_MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return parse_env(raw.decode("utf-8", "replace"))
+    text = raw.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    return [(name, "".join(values)) for name, *values in _PAIR.findall(text)]
 
 
 def _env_files(location: Location) -> list[Path]:

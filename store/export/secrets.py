@@ -11,6 +11,7 @@ import re
 import tomllib
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,17 +96,6 @@ def _is_placeholder(value: str) -> bool:
     return _PLACEHOLDER.fullmatch(value[:200]) is not None
 
 
-def _find_forms(text: str) -> Iterator[Secret]:
-    words = " ".join(_LONG_WORD.findall(text))  # less to look through than the text
-    for kind, needle, pattern, is_key in RULES:
-        if needle not in (words if is_key else text):
-            continue
-        group = min(1, pattern.groups)
-        for match in pattern.finditer(text):
-            if kind != NAMED_SECRET or not _is_placeholder(match[group]):
-                yield Secret(*match.span(group), kind)
-
-
 def _find_named(text: str) -> Iterator[Secret]:
     # The only letter whose lower case is longer
     # (https://www.unicode.org/Public/UNIDATA/SpecialCasing.txt).
@@ -142,7 +132,14 @@ def is_named_secret(name: str, value: str, between: str = ": ") -> bool:
 
 def find_secrets(text: str) -> Iterator[Secret]:
     """Yield the secrets of a text, by form and then by name; they may overlap."""
-    yield from _find_forms(text)
+    words = " ".join(_LONG_WORD.findall(text))  # less to look through than the text
+    for kind, needle, pattern, is_key in RULES:
+        if needle not in (words if is_key else text):
+            continue
+        group = min(1, pattern.groups)
+        for match in pattern.finditer(text):
+            if kind != NAMED_SECRET or not _is_placeholder(match[group]):
+                yield Secret(*match.span(group), kind)
     yield from _find_named(text)
 
 
@@ -178,18 +175,15 @@ TextReading = tuple[str, Sequence[int]]
 
 def _reading(original: str, pattern: re.Pattern[str]) -> TextReading:
     """Leave out what a pattern matches, and decode encoded letters."""
-    pieces: list[str] = []
-    places = array("q")
-    last = 0
+    letters = list(original)
     for match in pattern.finditer(original):
         start, end = match.span()
-        letter = chr(int(match[0][1:], 16)) if match[0].startswith("%") else ""
-        pieces += original[last:start], letter
-        places.extend(range(last, start))
-        places.extend([start] * len(letter))
-        last = end
-    places.extend(range(last, len(original) + 1))
-    return "".join([*pieces, original[last:]]), places
+        letters[start:end] = [""] * (end - start)
+        if match[0].startswith("%"):
+            letters[start] = chr(int(match[0][1:], 16))
+    places = array("q", compress(range(len(letters)), letters))
+    places.append(len(original))
+    return "".join(letters), places
 
 
 def readings(text: str) -> Iterator[TextReading]:

@@ -292,11 +292,11 @@ def rendered(
     clean_data: Callable[[str], str] = redactor.json_text if redactor is not None else str
     shown: list[Block] = []
     for kind, text, own_tool in blocks:
+        is_data = kind in (RESULT, CALL)
+        body = printable(clean_data(text) if is_data else clean(text))
         if kind is RESULT:
-            body = readable_result(printable(clean_data(text)))
-        else:
-            body = printable(clean_data(text) if kind is CALL else clean(text))
-        if body or kind in (RESULT, CALL):
+            body = readable_result(body)
+        if body or is_data:
             shown.append(Block(kind, body, one_line(clean(own_tool or tool))))
     # What a summary replaced was before the message that it was merged into, so also before its
     # reasoning.

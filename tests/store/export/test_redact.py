@@ -17,7 +17,6 @@ from hermes_browse.store.export.redact import (
     Redactor,
     describe,
     is_secret_value,
-    parse_env,
     read_env,
     secret_values,
 )
@@ -160,10 +159,11 @@ EMPTY=
 """
 
 
-def test_values_of_env():
+def test_values_of_env(tmp_path):
     """Long ones that are no path, address or ordinary word; quotes, comments and lists
     understood."""
-    pairs = dict(parse_env("\ufeff" + ENV))
+    (tmp_path / ".env").write_text("\ufeff" + ENV, encoding="utf-8")
+    pairs = dict(read_env(tmp_path / ".env"))
     assert pairs["PLAIN_TOKEN"] == "zucchini pie" and pairs["EMPTY"] == ""
     values = secret_values(pairs.items())
     assert {"zucchini pie", "123456789", "987654321", "123456789,987654321"} <= values
