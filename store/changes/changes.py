@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import posixpath
 import re
-from collections.abc import Collection, Iterable, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -15,7 +13,7 @@ from ..files import read_regular
 from ..wording import _
 from .diffs import DiffLine, quoted, unified_diff
 from .edited_file import MISSING, Edit, TrackedFile, whole
-from .replay import CHANGING_TOOLS, Replay
+from .replay import Replay
 from .tool_uses import ToolUse, find_tree, read_tool_uses
 
 _LARGEST = 50_000_000
@@ -75,7 +73,7 @@ def read_changes(reader: Reader, session_id: str, now: float = 0.0) -> Changes:
     """
     catalog, tree = find_tree(reader, session_id, now)
     replay = Replay(catalog.sessions)
-    replay.do_all(reader, _telling(read_tool_uses(reader, tree)))
+    replay.do_all(reader, read_tool_uses(reader, tree))
     is_touched = re.compile("|".join(map(fnmatch.translate, replay.touched)) or "(?!)").match
     conversation = tree[0]
     own = set(conversation.session_ids)
@@ -90,18 +88,6 @@ def read_changes(reader: Reader, session_id: str, now: float = 0.0) -> Changes:
             files.append(file_change(path, file, directory, own))
     commands = tuple(replay.commands)
     return Changes(session_id, conversation.id, tuple(files), replay.failed, commands)
-
-
-def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
-    """Return the calls but those that read other files than were changed."""
-    changing = [use for use in uses if use.name in CHANGING_TOOLS]
-    edited = "\n".join(use.said(key) for use in changing for key in ("path", "patch", "code"))
-    is_edited = cache(edited.__contains__)
-    return [
-        use
-        for use in uses
-        if use.name != "read_file" or is_edited(posixpath.basename(use.said("path")))
-    ]
 
 
 def relative(path: str, directory: str) -> str:

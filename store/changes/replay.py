@@ -10,6 +10,7 @@ import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping, has_failed, json_at_start
@@ -31,8 +32,8 @@ _MARK = 3
 """Bytes of a mark ahead of the text (BOM), which the tools keep and do not show."""
 EDITORS = ("write_file", "patch")
 """Tools that change files, each call one edit."""
-CHANGING_TOOLS = ("execute_code", *EDITORS)
-_FILE_TOOLS = ("read_file", *CHANGING_TOOLS)
+_CHANGING_TOOLS = ("execute_code", *EDITORS)
+_FILE_TOOLS = ("read_file", *_CHANGING_TOOLS)
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -57,8 +58,18 @@ class Replay:
     0.19)."""
 
     def do_all(self, reader: Reader, uses: Sequence[ToolUse]) -> None:
-        """Do calls again in order, with their results."""
-        results = read_results(reader, [use for use in uses if use.name in _FILE_TOOLS])
+        """Do calls again in order, with their results, but for those that read other files than
+        were changed."""
+        changing = [use for use in uses if use.name in _CHANGING_TOOLS]
+        edited = "\n".join(use.said(key) for use in changing for key in ("path", "patch", "code"))
+        is_edited = cache(edited.__contains__)
+        telling = [
+            use
+            for use in uses
+            if use.name in _CHANGING_TOOLS
+            or (use.name == "read_file" and is_edited(posixpath.basename(use.said("path"))))
+        ]
+        results = read_results(reader, telling)
         for use in uses:
             self.do(use, results.get(use.result_id, ""))
 

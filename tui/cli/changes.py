@@ -8,9 +8,8 @@ import re
 import sys
 from pathlib import Path
 
-from hermes_browse.store.changes.blame import BlameLine, read_blame
+from hermes_browse.store.changes.blame import read_blame
 from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
-from hermes_browse.store.changes.tool_uses import ToolUse
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.export.files import write_file
@@ -84,7 +83,7 @@ def _file_json(change: FileChange) -> Json:
     return fields(
         change,
         "path first_path added removed by_subagents disk exact=is_exact",
-    ) | {"edits": [edit._asdict() for edit in change.edits]}
+    ) | {"edits": fields_of_each(change.edits, "message_id session_id tool at ok")}
 
 
 def _diff_text(changes: Changes, only: str | None) -> str:
@@ -115,19 +114,14 @@ def _give(command: StoreCommand, text: str) -> None:
 def _print_changes(changes: Changes) -> None:
     print_lines([OutputLine("title", summary(changes))])
     print_table(_FILES, changes.files)
-    if changes.commands:
-        print_lines(
-            [
-                BLANK,
-                OutputLine("other", _("These commands may have changed files:")),
-                *map(_command_line, changes.commands),
-            ]
-        )
-
-
-def _command_line(command: ToolUse) -> OutputLine:
-    text = _("message {id}: {text}", id=command.message_id, text=command.text)
-    return OutputLine("tool", one_line(text, _LONGEST_COMMAND), "  ")
+    texts = [
+        _("message {id}: {text}", id=command.message_id, text=command.text)
+        for command in changes.commands
+    ]
+    if texts:
+        heading = OutputLine("other", _("These commands may have changed files:"))
+        lines = [OutputLine("tool", one_line(text, _LONGEST_COMMAND), "  ") for text in texts]
+        print_lines([BLANK, heading, *lines])
 
 
 _FILES = [
@@ -165,12 +159,12 @@ class BlameCommand(StoreCommand):
         lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.", path=path, line=wanted))
-        self.give(
-            {"file": path, "lines": list(map(_line_json, lines))},
-            print_table,
-            _BLAMED,
+        document = fields_of_each(
             lines,
+            "line=number text message_id=edit.message_id session_id=edit.session_id "
+            "prompt_id=prompt.id prompt=prompt.said",
         )
+        self.give({"file": path, "lines": document}, print_table, _BLAMED, lines)
 
 
 def _file_and_line(argument: str) -> tuple[str, int | None]:
@@ -191,14 +185,6 @@ def _text_of(path: str) -> str | None:
         raise NotFoundError(
             _("{path} cannot be read: {reason}.", path=path, reason=error.strerror)
         ) from error
-
-
-def _line_json(line: BlameLine) -> Json:
-    return fields(
-        line,
-        "line=number text message_id=edit.message_id session_id=edit.session_id "
-        "prompt_id=prompt.id prompt=prompt.said",
-    )
 
 
 _BLAMED = [
