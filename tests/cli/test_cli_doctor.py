@@ -16,7 +16,7 @@ from hermes_browse.store.hermes import health
 from hermes_browse.store.hermes.health import Holder
 from hermes_browse.tui.settings.keymap import sample
 from hermes_browse.tui.settings.read_config import config_path, read_config
-from hermes_browse.tui.terminal.clipboard import route
+from hermes_browse.tui.terminal.programs import route
 from hermes_browse.tui.text import checkup
 from hermes_browse.tui.text.checkup import terminal
 

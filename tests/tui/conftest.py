@@ -15,7 +15,7 @@ from pruning import family
 def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests never fill the clipboard of whoever runs them: only the terminal's own route is
     left."""
-    monkeypatch.setattr("hermes_browse.tui.terminal.clipboard.tools", lambda *given: [])
+    monkeypatch.setattr("hermes_browse.tui.terminal.programs.tools", lambda *given: {})
 
 
 @pytest.fixture

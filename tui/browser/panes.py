@@ -25,7 +25,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..settings.keys.main_commands import OF_COMPRESSED
 from ..settings.start import NARROW, has_head
-from ..terminal import clipboard
+from ..terminal.programs import copy_text
 from ..text import formats
 from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
@@ -191,7 +191,7 @@ class Panes(Context):
         self.start("copying", self.copy_and_say, text, name or text)
 
     async def copy_and_say(self, text: str, name: str) -> None:
-        self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
+        self.say(f"{name} {await copy_text(text, self.app.copy_to_clipboard)}")
 
     def line(self, name: str) -> TextLine:
         return self.query_one(f"#{name}", TextLine)

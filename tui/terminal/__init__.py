@@ -1,1 +1,1 @@
-"""The terminal itself: its driver, its loss, early keys, the clipboard, other programs."""
+"""The terminal itself: its driver, its loss, early keys, other programs such as those of the clipboard."""

@@ -30,8 +30,8 @@ from hermes_browse.store.wording import N_, PN_, _, ngettext
 from ..settings.keymap import resolve_keymap
 from ..settings.options import WINDOW
 from ..settings.read_config import Configuration, config_path, read_config
-from ..terminal.clipboard import route
 from ..terminal.logfile import log_path
+from ..terminal.programs import route
 from . import formats
 from .glyphs import is_unicode
 

@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from hermes_browse.store.wording import _
 
 from ..settings.keys import Command, final_keys
-from ..terminal import clipboard
+from ..terminal.programs import copy_text
 from ..text.styled import Line
 from ..work.left_once import LeftOnce
 from .bindings import BoundKeys, key_names
@@ -97,7 +97,7 @@ class Card(BoundKeys, LeftOnce[Result], ModalScreen[Result]):
         """Copy a text; say by which route in place of the keys, after a printable name."""
 
         async def work() -> None:
-            route = await clipboard.copy(text, self.app.copy_to_clipboard)
+            route = await copy_text(text, self.app.copy_to_clipboard)
             self.answer(f"{name} {route}".lstrip())
 
         self.run_worker(work(), group="copy", exclusive=True)

@@ -22,9 +22,16 @@ from hermes_browse.tui.browser.transcript.copying import code_blocks, message_te
 from hermes_browse.tui.browser.transcript.entries import TranscriptModel
 from hermes_browse.tui.browser.transcript.tool_text import output_text
 from hermes_browse.tui.screens.palette import entries
-from hermes_browse.tui.terminal import clipboard
-from hermes_browse.tui.terminal.clipboard import Tool, harmless, run_tool, tools
-from hermes_browse.tui.terminal.programs import editor, pager, private_file, show
+from hermes_browse.tui.terminal.programs import (
+    copy_text,
+    editor,
+    harmless,
+    pager,
+    private_file,
+    run_tool,
+    show,
+    tools,
+)
 
 
 @pytest.fixture
@@ -34,7 +41,7 @@ def names(monkeypatch):
     def names(environment, platform="linux"):
         monkeypatch.setattr(os, "environ", environment)
         monkeypatch.setattr(sys, "platform", platform)
-        return [tool.argv[0] for tool in tools()]
+        return [name for name, *_options in tools()]
 
     return names
 
@@ -65,22 +72,18 @@ def test_the_first_tool_that_takes_the_text_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     script(tmp_path / "fails", "exit 1")
     script(tmp_path / "takes", f"cat > {tmp_path}/kept")
-    candidates = [
-        Tool(("absent-tool",), "A"),
-        Tool(("fails",), "B"),
-        Tool(("takes",), "with takes"),
-    ]
-    assert run_tool("één\n語", candidates) == "with takes"
+    failing = {("absent-tool",): "A", ("fails",): "B"}
+    assert run_tool("één\n語", {**failing, ("takes",): "with takes"}) == "with takes"
     assert (tmp_path / "kept").read_text(encoding="utf-8") == "één\n語"
-    assert run_tool("x", candidates[:2]) is None
+    assert run_tool("x", failing) is None
 
 
 def test_without_a_tool_the_terminal_is_told_and_nothing_is_claimed():
     sent = []
-    route = asyncio.run(clipboard.copy("words", sent.append))
+    route = asyncio.run(copy_text("words", sent.append))
     assert sent == ["words"]
     assert "OSC 52" in route and "sent" in route and "copied" not in route
-    assert "more than some terminals take" in asyncio.run(clipboard.copy("x" * 80_000, sent.append))
+    assert "more than some terminals take" in asyncio.run(copy_text("x" * 80_000, sent.append))
 
 
 def test_what_is_pasted_cannot_act():

@@ -121,7 +121,7 @@ async def test_the_command_that_shrinks_the_file_is_copied_as_all_else(browser, 
     """By the best route there is, which the answer names."""
     copied = []
     monkeypatch.setattr(
-        "hermes_browse.tui.terminal.clipboard.run_tool",
+        "hermes_browse.tui.terminal.programs.run_tool",
         lambda text, tools: copied.append(text) or "copied with wl-copy",
     )
     browser.app.push_screen(_reclaim(None))
