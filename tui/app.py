@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
@@ -66,16 +66,12 @@ class BrowseApp(Application):
         )
         self._first_variables = self.get_css_variables()
         self.stylesheet.set_variables(self._first_variables)
-        self.keymap: Mapping[str, str] = {}
+        self.keymap = self.startup.options.keys
         """The user's own keys by the id of a binding."""
-        self.trouble = ""
+        self.trouble = self.startup.configuration.trouble(self.available_themes)
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
-        if self.startup.configuration.exists:
-            self.keymap, self.trouble = load("keymap")(
-                self.startup.configuration, self.available_themes
-            )
-            self.set_keymap(self.keymap)
+        self.set_keymap(self.keymap)
 
     def refresh_css(self, animate: bool = True) -> None:
         """Apply the style sheets with the colours of the current theme.

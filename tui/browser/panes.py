@@ -51,7 +51,6 @@ IMPORTS = {
     "finding": "tui.browser.transcript.finding.Finding",
     "help": "tui.screens.help.HelpCard",
     "insights": "tui.screens.insights.screen.InsightsScreen",
-    "keymap": "tui.settings.keymap.keymap_and_trouble",
     "languages": "tui.browser.transcript.markdown_layout.load_languages",
     "measuring": "tui.browser.list.measuring.measure",
     "old": "tui.browser.other_stores.OldScreen",

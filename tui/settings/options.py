@@ -47,7 +47,7 @@ class Options(NamedTuple):
     trash: str = FOREVER
     """The age at which a bundle is dropped, as `store.amounts.parse_age` reads it."""
     keys: Mapping[str, str] = MappingProxyType({})
-    """Command id to keys as the user spells them, separated by commas."""
+    """Command id to the user's own keys by their Textual names, separated by commas."""
     hosts: tuple[Host, ...] = ()
     """Other machines, in the order of the file."""
 

@@ -8,6 +8,7 @@ terminal; the terminal by OSC 52, which never answers, so success is not claimed
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import shutil
@@ -115,8 +116,6 @@ async def copy_text(text: str, to_terminal: Callable[[str], None]) -> str:
     Returns:
         The message: "copied with wl-copy".
     """
-    import asyncio  # start time: `doctor` on the command line needs no loop
-
     safe = harmless(text)
     where = await asyncio.to_thread(run_tool, safe, tools())
     if where is not None:
