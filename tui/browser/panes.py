@@ -27,8 +27,7 @@ from ..settings.keys.main_commands import OF_COMPRESSED
 from ..settings.start import NARROW, has_head
 from ..terminal.programs import copy_text
 from ..text import formats
-from ..widgets.keys import KeyLine
-from ..widgets.lines import TextLine
+from ..widgets.lines import KeyLine, TextLine
 from ..widgets.list_rows import ListRow
 from . import header
 from .context import Context, Result

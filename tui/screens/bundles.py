@@ -113,7 +113,6 @@ BUNDLE_COLUMNS: Columns[Bundle] = Columns(
 def contents(row: BundleRow) -> Content:
     """Format the contents of a bundle: its facts and the names of its conversations."""
     bundle = row.bundle
-    day = formats.day
     damage = _("damaged: {reason}", reason=bundle.damage) if bundle.damage else ""
     counts = (
         formats.counted(len(bundle.conversations), "conversation"),
@@ -124,17 +123,22 @@ def contents(row: BundleRow) -> Content:
     if bundle.is_copy:
         made = _("copied {day}, {clock} · {size}")
     when = made.format(
-        day=day(bundle.created_at),
+        day=formats.day(bundle.created_at),
         clock=formats.clock(bundle.created_at),
         size=formats.size(bundle.bytes),
     )
-    restored = _("restored {day}; its file stays in the trash until it is deleted for good")
+    restored = ""
+    if bundle.restored_at:
+        restored = _(
+            "restored {day}; its file stays in the trash until it is deleted for good",
+            day=formats.day(bundle.restored_at),
+        )
     facts = (
         (row.title, "bold"),
         (damage, "$error"),
         (formats.joined(*counts), "dim"),
         (when, "dim"),
-        (restored.format(day=day(bundle.restored_at)) if bundle.restored_at else "", "dim"),
+        (restored, "dim"),
         (_("from {store}", store=bundle.store) if bundle.store else "", "dim"),
         (bundle.name, "dim"),
     )

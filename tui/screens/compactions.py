@@ -295,11 +295,10 @@ class CompactionsScreen(ConversationScreen):
     def _replaced_something(self) -> Compaction | None:
         """Return the compaction under the cursor; if it replaced nothing, say so and return
         None."""
-        compaction = self._compaction
-        if compaction is None or not compaction.gone:
-            self.say(_("nothing was replaced here"))
-            return None
-        return compaction
+        if self._compaction is not None and self._compaction.gone:
+            return self._compaction
+        self.say(_("nothing was replaced here"))
+        return None
 
     def action_copy(self) -> None:
         if (compaction := self._replaced_something()) is not None:

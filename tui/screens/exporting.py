@@ -9,6 +9,7 @@ from pathlib import Path
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.reactive import var
 from textual.widgets import Input, Static
 
 from hermes_browse.store.errors import BrowseError
@@ -66,6 +67,13 @@ class ExportCard(Card[None]):
     ENTER = N_("Enter save")
     KEYS = EXPORTING
 
+    format = var(Format.MARKDOWN, init=False)
+    redacts = var(True, init=False)
+    everything = var(False, init=False)
+    refused = var("", init=False)
+    """Why it was not saved."""
+    is_saving = var(False, init=False)
+
     def __init__(
         self,
         context: Context,
@@ -77,11 +85,6 @@ class ExportCard(Card[None]):
         self._conversations = conversations
         self._part = part
         self._formats = [each for each in Format if part is None or each is not Format.JSONL]
-        self._is_saving = False
-        self._format = Format.MARKDOWN
-        self._redact = True
-        self._everything = False
-        self._refused = ""
 
     def content(self) -> ComposeResult:
         name = one_line(formats.name(self._conversations[0]), 80)
@@ -105,11 +108,10 @@ class ExportCard(Card[None]):
     def typed(self, event: Input.Changed) -> None:
         """Show in which folder that is. A name that ends as one of another format chooses that one;
         a refusal was of the name before."""
-        self._refused = ""
+        self.refused = ""
         named = format_by_name(event.value)
         if named in self._formats:
-            self._format = named
-        self._show()
+            self.format = named
         self._main.start("folder", self._show_folder, event.value or self._proposal())
 
     async def _show_folder(self, path: str) -> None:
@@ -133,21 +135,23 @@ class ExportCard(Card[None]):
         # Not `formats.name`: what the list shows for an empty or unread conversation is no file
         # name.
         stem = MANY if many else file_stem(first.title or first.preview or first.id)
-        is_folder = many and self._format is Format.MARKDOWN
-        return stem if is_folder else f"{stem}{EXTENSIONS[self._format]}"
+        is_folder = many and self.format is Format.MARKDOWN
+        return stem if is_folder else f"{stem}{EXTENSIONS[self.format]}"
 
     def _show(self) -> None:
-        forms = [_choice(_(_WORDS[each]), each is self._format) for each in self._formats]
+        forms = [_choice(_(_WORDS[each]), each is self.format) for each in self._formats]
         self.query_one("#formats", Static).update(Content("\n").join(forms))
         self.query_one("#everything", Static).update(self._scope())
-        words = _("secrets are taken out") if self._redact else _("secrets are kept as they are")
-        self.query_one("#secrets", Static).update(_switch(words, self._redact, "$warning"))
-        line = Content.styled(one_line(self._refused, 1000), "$warning")
-        if self._is_saving:
+        words = _("secrets are taken out") if self.redacts else _("secrets are kept as they are")
+        self.query_one("#secrets", Static).update(_switch(words, self.redacts, "$warning"))
+        line = Content.styled(one_line(self.refused, 1000), "$warning")
+        if self.is_saving:
             line = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
         verdict = self.query_one("#verdict", Static)
         verdict.display = bool(line)
         verdict.update(line)
+
+    watch_format = watch_redacts = watch_everything = watch_refused = watch_is_saving = _show
 
     def _scope(self) -> Content:
         """Return which messages are exported."""
@@ -160,10 +164,10 @@ class ExportCard(Card[None]):
             return Content(f"    {words}")
         words = _("also rewound and hidden messages")
         look = ""
-        if self._format is Format.JSONL and self._everything:
+        if self.format is Format.JSONL and self.everything:
             words = _("also rewound and compacted: only Hermes 0.22 and later import them as such")
             look = "$warning"
-        return _switch(words, self._everything).stylize(look)
+        return _switch(words, self.everything).stylize(look)
 
     def action_format(self, by: int) -> None:
         """Choose the next format; a proposed name, or one that ends as a format, gets its
@@ -171,48 +175,40 @@ class ExportCard(Card[None]):
         box = self.query_one(Input)
         is_proposed = box.value == self._proposal()
         stem = box.value if format_by_name(box.value) is None else os.path.splitext(box.value)[0]
-        self._format = following(self._formats, self._format, by)
+        self.format = following(self._formats, self.format, by)
         if is_proposed:
             box.value = self._proposal()
         elif stem != box.value:
-            box.value = stem + EXTENSIONS[self._format]
-        self._refused = ""
-        self._show()
+            box.value = stem + EXTENSIONS[self.format]
+        self.refused = ""
 
-    def action_redact(self) -> None:
-        """Redact secrets, or keep them."""
-        self._redact = not self._redact
-        self._show()
-
-    def action_everything(self) -> None:
-        """Include rewound and hidden messages, or leave them out."""
-        self._everything = not self._everything and self._part is None
-        self._show()
+    def validate_everything(self, everything: bool) -> bool:
+        """A part has no rewound and hidden messages."""
+        return everything and self._part is None
 
     @on(Input.Submitted)
     def submitted(self) -> None:
         self._save()
 
     def action_replace(self) -> None:
-        if self._refused:
+        if self.refused:
             self._save(force=True)
 
     def _save(self, *, force: bool = False) -> None:
         """Save, unless the file exists and may not be replaced."""
-        if self._is_saving:
+        if self.is_saving:
             return
         path = self.query_one(Input).value.strip() or self._proposal()
-        self._refused = self._refusal(path, force=force)
-        if not self._refused:
-            self._is_saving = True
+        self.refused = self._refusal(path, force=force)
+        if not self.refused:
+            self.is_saving = True
             self._main.start_write(self._export, path, force)
         elif not self._refusal(path, force=True):
-            self._refused = _(
+            self.refused = _(
                 "{refusal} Another name, or {key} replaces it.",
-                refusal=self._refused,
+                refusal=self.refused,
                 key=self.key("replace"),
             )
-        self._show()
 
     def _refusal(self, path: str, *, force: bool) -> str:
         """Return why a path cannot be written to; empty if it can."""
@@ -229,16 +225,16 @@ class ExportCard(Card[None]):
         """Write the files on the writing thread, and report where they are."""
         context = self._main
         conversations = list(self._conversations)
-        format_ = self._format
-        everything = self._everything
-        redact = self._redact
+        chosen = self.format
+        everything = self.everything
+        redacts = self.redacts
         notes: list[str] = []
 
         def work() -> tuple[list[Path], str]:
-            redactor = make_redactor(context.location, notes.append, active=redact)
+            redactor = make_redactor(context.location, notes.append, active=redacts)
             opened = context.connect()
             now = context.clock()
-            export = FileExport(opened, format_, redactor, now, everything, self._part)
+            export = FileExport(opened, chosen, redactor, now, everything, self._part)
             present = conversations
             if self._part is None:  # they may have other parts than when the card opened
                 present = opened.conversations_of([each.id for each in conversations], now)
@@ -255,9 +251,8 @@ class ExportCard(Card[None]):
             if not self.is_current:  # nobody would read it there
                 raise
             context.say("")
-            self._is_saving = False
-            self._refused = str(error)
-            self._show()
+            self.is_saving = False
+            self.refused = str(error)
             return
         first = paths[0].absolute()
         many = len(paths)

@@ -99,19 +99,15 @@ def _in_words(examples: Iterable[Row]) -> tuple[Row, ...]:
     return tuple((_(example), _(meaning)) for example, meaning in examples)
 
 
-def _need(entry: tuple[str, Command]) -> int:
-    """Sort key: commands that everybody needs come first."""
-    name = entry[1].id
-    return NEEDED.index(name) if name in NEEDED else len(NEEDED)
-
-
 def _by_task(
     commands: Iterable[Command], active: Mapping[str, ActiveBinding] | None, otherwise: str
 ) -> list[Section]:
     """Group the keys that work by task, those that everybody needs first; `otherwise` is the title
     of commands without a task."""
     rows = defaultdict[str, list[Row]](list)
-    for keys, command in sorted(with_keys(commands, active), key=_need):
+    needed = {name: number for number, name in enumerate(NEEDED)}
+    every = with_keys(commands, active)
+    for keys, command in sorted(every, key=lambda each: needed.get(each[1].id, len(needed))):
         title = _("To begin with") if command.id in NEEDED else _(command.task) or otherwise
         meaning = _(command.help)
         rows[title].append((keys, meaning[:1].upper() + meaning[1:]))
@@ -166,7 +162,6 @@ class HelpCard(Card[None]):
         self,
         helped: Screen[object],
         commands: Sequence[Command],
-        *,
         scope: str = "main",
         title: str = "",
         examples: tuple[str, Sequence[Row]] = (N_("Search"), QUERY_HELP),

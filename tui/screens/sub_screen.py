@@ -25,14 +25,14 @@ from ..browser.list.conversation_list import ConversationList, CursorRow
 from ..browser.list.rows import conversation_of
 from ..browser.main import MainScreen
 from ..browser.panes import load
+from ..settings.keys import changed
 from ..settings.keys.main_commands import APP, LINES, LIST
 from ..settings.keys.screen_commands import MAP
 from ..settings.start import NARROW
 from ..text import formats
 from ..text.styled import Line, Span, line_text, row_line
 from ..widgets.bindings import BoundKeys, meaningless
-from ..widgets.keys import KeyLine
-from ..widgets.lines import TextLine
+from ..widgets.lines import KeyLine, TextLine
 from ..widgets.list_rows import Columns, FixedRows, ListRow, NoteRow
 from ..widgets.themes import STYLES
 from ..work.jobs import StoreScreen
@@ -160,8 +160,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """Show a sentence in the status line."""
         self.said = StatusText(text)
 
-    def answer(self, text: str) -> None:
-        self.say(text)
+    answer = say
 
     def describe(self, text: str, *, by_hand: bool) -> None:
         """Describe the row under the cursor in the status line; a sentence stays if the cursor was
@@ -269,17 +268,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def action_help(self) -> None:
         """Show the help: the keys that work here, the signs, and the examples."""
-        lists = [
-            each._replace(tooltip=self.ENTER, task="") if each.call == "select" else each
-            for each in LIST
-        ]
-        commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
+        enter = {"list-read": {"tooltip": self.ENTER, "task": ""}}
+        commands = [*self.KEYS, *MAP, *changed(LIST, enter, ()), *LINES, *APP]
         title = _(self.HELP_TITLE or self.TITLE)
-        scope = self.KEYS[0].scope
         title = title[:1].upper() + title[1:]
-        self.app.push_screen(
-            load("help")(self, commands, scope=scope, title=title, examples=self.EXAMPLES)
-        )
+        self.app.push_screen(load("help")(self, commands, self.KEYS[0].scope, title, self.EXAMPLES))
 
 
 class ListScreen(SubScreen):

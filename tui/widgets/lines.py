@@ -1,13 +1,22 @@
-"""Widgets of lines: one line, switches, a text input, a base class of long views, a read-only
-text."""
+"""Widgets of lines: one line, switches, the footer, a text input, a base class of long views, a
+read-only text.
+
+The footer is one line of text with the active keys, each of which can be clicked. Textual's has a
+widget per key, composed and styled twice at the start, which takes as long as the rest of the
+screen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from itertools import chain
+from dataclasses import replace
+from itertools import accumulate, chain
+from operator import itemgetter
+from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
-from rich.style import Style
+from textual.binding import Binding
 from textual.content import Content
 from textual.geometry import Offset, Size
 from textual.reactive import Reactive
@@ -15,13 +24,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style as ContentStyle
 from textual.visual import VisualType
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
-from ..settings.keys import Command
+from ..settings.keys import Command, Does
 from ..settings.keys.main_commands import LINES
 from ..terminal.textual_private import draw_plainly, measure_anew, tell_scroll_bar
 from ..text.styled import (
@@ -34,6 +42,7 @@ from ..text.styled import (
     paragraphs_of,
 )
 from .bindings import bindings
+from .themes import LooksWidget
 
 
 class WrappedText(Static):
@@ -93,30 +102,104 @@ class ToggleLine(TextLine):
         self.update(Content("").join(parts))
 
 
-def look_style(widget: Widget, name: str) -> Style:
-    """Return the style of a look, as `styles/looks.tcss` names it, in the colours of the theme."""
-    return widget.app.get_component_styles(f"look--{name}").partial_rich_style
+_REFUSED = Does("", "", "", "refuse").action
+"""The action of commands that cannot be used where the footer is."""
+_SHOWN, _END = "shown", "end"
+"""Groups of the line: first the keys in the order of the bindings; at the end the help, Esc, and what
+follows them."""
 
 
-class LooksWidget(Widget):
-    """A widget that draws with looks. The application has them: Textual would compute those of a
-    widget again whenever the focus moves."""
+class _Key(NamedTuple):
+    binding: Binding
+    key: str
+    """As it is printed on a keyboard."""
 
-    def __init__(self, *, id: str | None = None) -> None:
-        self._looks: dict[str, Style] = {}  # before super: it calls notify_style_update
-        super().__init__(id=id)
+    @property
+    def is_always_shown(self) -> bool:
+        """Whether it opens the help, which lists the others, or goes back."""
+        return (self.binding.id or "").endswith("help") or self.binding.key == "escape"
 
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._looks.clear()
+    @property
+    def width(self) -> int:
+        return cell_len(self.key) + cell_len(_(self.binding.description)) + 3
 
-    def _look_style(self, looks: str) -> Style:
-        """Return the style of looks, separated by spaces; that of the widget itself for none."""
-        style = self._looks.get(looks)
-        if style is None:
-            styles = [look_style(self, name) for name in looks.split()]
-            style = self._looks[looks] = Style.combine(styles) if looks else self.rich_style
-        return style
+    def content(self) -> Content:
+        text = Content.assemble(
+            (f" {self.key}", "bold $footer-key-foreground"), f" {_(self.binding.description)} "
+        )
+        return text.stylize(clicked(f"app.simulate_key({self.binding.key!r})"))
+
+
+class KeyLine(TextLine):
+    """The keys of the focused pane and their titles.
+
+    Args:
+        more: Ids of commands that are shown as well if there is room left, in this order.
+        withheld: Ids of those that are left out at first.
+    """
+
+    def __init__(
+        self,
+        more: Sequence[str] = (),
+        withheld: frozenset[str] = frozenset(),
+    ) -> None:
+        super().__init__(id="keys")
+        self._more = more
+        self._withheld = withheld
+        self._first: Sequence[str] = ()
+        self._keys: list[_Key] = []
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(
+            self, lambda _screen: self.call_after_refresh(self._update_keys)
+        )
+
+    def withhold(self, commands: frozenset[str], first: Sequence[str] = ()) -> None:
+        """Leave out commands, by their ids, that mean nothing for what is shown, and begin with
+        others."""
+        if (commands, first) != (self._withheld, self._first):
+            self._withheld = commands
+            self._first = first
+            self._update_keys()
+
+    def on_resize(self) -> None:
+        self._update_keys()
+
+    def _update_keys(self) -> None:
+        if not self.is_attached:  # its screen was closed meanwhile
+            return
+        bound = self.screen.active_bindings  # half a millisecond
+        focused = self.screen.focused
+        withheld = self._withheld | getattr(focused, "idle_commands", frozenset())
+        order = [*self._first, _SHOWN, *self._more, _END]
+        on_enter = getattr(focused, "enter_title", "")
+        keys: dict[str, tuple[int, _Key]] = {}
+        group = _SHOWN
+        for each in sorted(bound.values(), key=lambda each: each.binding.key != "enter"):
+            binding = each.binding
+            if isinstance(focused, Input) and each.node is not focused and binding.key != "escape":
+                continue  # a letter there
+            if binding.key == "enter" and on_enter:  # it depends on the row under the cursor
+                binding = replace(binding, description=on_enter, show=True)
+            key = _Key(binding, self.app.get_key_display(binding))
+            if binding.show and key.is_always_shown:
+                group = _END
+            place = group if binding.show else binding.id
+            is_withheld = binding.id in withheld and not key.is_always_shown
+            if place in order and not is_withheld and binding.action != _REFUSED:
+                keys.setdefault(binding.action, (order.index(place), key))
+        shown = [key for _place, key in sorted(keys.values(), key=itemgetter(0))]
+
+        def need(key: _Key) -> tuple[bool, bool]:
+            return not key.is_always_shown, key.binding.id in self._more
+
+        by_need = sorted(shown, key=need)
+        ends = accumulate(key.width for key in by_need)
+        fitting = [key for key, end in zip(by_need, ends, strict=True) if end <= self.size.width]
+        shown = [key for key in shown if key in fitting]
+        if shown != self._keys:
+            self._keys = shown
+            self.update(Content("").join(key.content() for key in shown))
 
 
 class LongView(LooksWidget, ScrollView, inherit_bindings=False):

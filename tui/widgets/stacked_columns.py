@@ -17,8 +17,8 @@ from textual.strip import Strip
 
 from hermes_browse.store.text import printable
 
-from .lines import LooksWidget
 from .list_rows import LOWER, shaded
+from .themes import LooksWidget
 
 _HATCHED = "spared"
 """The look that is hatched as well as coloured."""

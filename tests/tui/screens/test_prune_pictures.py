@@ -267,7 +267,8 @@ async def test_the_map_takes_leaves_and_reads(path):
             tiles.cursor = places[tip]
             await browser.settle()
             assert screen.rows.current.key == key
-        screen.open_job("jjob1")
+        screen.opened ^= {"jjob1"}
+        screen.lay_out_again()
         await browser.settle()
         for tip in ("cron_job1_20260101_030000", "old"):
             tiles.cursor = places[tip]

@@ -10,7 +10,7 @@ from user_config import write_config
 
 from hermes_browse.tui import start
 from hermes_browse.tui.settings.start import NARROW, PaneSizes
-from hermes_browse.tui.widgets.lines import look_style
+from hermes_browse.tui.widgets.themes import look_style
 
 pytestmark = posix_only
 

@@ -16,7 +16,8 @@ from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.main_commands import FIND_BOX, GO_TO_BOX, QUERY_BOX, SEARCH_BOX
 from ...widgets.bindings import bindings
-from ...widgets.lines import TextBox, look_style
+from ...widgets.lines import TextBox
+from ...widgets.themes import look_style
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.filters import Filter

@@ -176,7 +176,7 @@ class PlanScreen(SubScreen):
     async def _lay_out(self) -> None:
         """Show the plan, then measure it piece by piece."""
         while self.planned is not None:
-            self.view = view = await self.read(self._view_of(self.planned))
+            self.view = view = await self.call(partial(self._view_of, self.planned))
             self._is_shown.set()
             if view.is_measured:
                 break
@@ -186,26 +186,20 @@ class PlanScreen(SubScreen):
             self.planned = self.planned._replace(plan=await self.read(more))
         self._measure_if_changed()
 
-    def _view_of(self, planned: PreparedPlan) -> Callable[[OpenStore], PlanView]:
-        """Return a job for the view of a plan: of a large one it takes longer than a frame."""
-        plan = planned.plan
+    def _view_of(self, planned: PreparedPlan) -> PlanView:
+        """Return the view of a plan; on a thread, as for a large one it takes longer than a frame.
+        Whoever changes what it reads here has it made again."""
         left_out = self.choices.left_out
         order = self.order
-        details = self.main.details
-        opened = self.opened
         empty = _("Nothing is selected.")
-        if words := one_line(self.box.parsed.text.strip(), 200):
+        if words := one_line(planned.selection.query.text.strip(), 200):
             empty = _("Nothing to clean up: no conversation matches {filters}.", filters=words)
-        if plan.spared:
+        if planned.plan.spared:
             empty = _("Nothing to clean up: all that match are kept.")
+        rows = rows_of(planned.plan, self.main.details, left_out, empty, self.opened, order)
+        return make_view(planned, rows, order, left_out)
 
-        def view(_store: OpenStore) -> PlanView:
-            rows = rows_of(plan, details, left_out, empty, opened, order)
-            return make_view(planned, rows, order, left_out)
-
-        return view
-
-    def _lay_out_again(self) -> None:
+    def lay_out_again(self) -> None:
         if self.planned is not None:  # else it will be laid out when it is made
             self._is_shown.clear()
             self.start("plan", self._lay_out)
@@ -213,13 +207,8 @@ class PlanScreen(SubScreen):
     def action_sort(self) -> None:
         """Sort by the next column."""
         self.order = following(PlanOrder, self.order)
-        self._lay_out_again()
+        self.lay_out_again()
         self.answer(_("sorted by {column}", column=_(self.order)))
-
-    def open_job(self, key: str) -> None:
-        """Show the runs of a job, given by the key of its row, or hide them."""
-        self.opened ^= {key}
-        self._lay_out_again()
 
     # The store
 
@@ -273,7 +262,7 @@ class PlanScreen(SubScreen):
         left_out = self.choices.left_out
         is_new = left_out.isdisjoint(roots)
         self.choices.left_out = left_out.union(roots) if is_new else left_out.difference(roots)
-        self._lay_out_again()
+        self.lay_out_again()
 
     def take_or_leave(self, conversation: Conversation) -> None:
         """Leave a conversation out, take it back, or add it; say what protects it."""

@@ -27,8 +27,7 @@ from ...browser.list.conversation_list import ConversationList
 from ...settings.keys.screen_commands import PRUNE
 from ...text import formats
 from ...widgets.bindings import following
-from ...widgets.keys import KeyLine
-from ...widgets.lines import TextLine, ToggleLine
+from ...widgets.lines import KeyLine, TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow, head_of
 from .plan_rows import PLAN_COLUMNS, PlanOrder, PlanRow, PlanView, SparedRow, key_in_plan
 from .plan_screen import SWITCHES, PlanScreen, RulesBox
@@ -201,7 +200,7 @@ class PruneScreen(PlanScreen):
     def _show_plan(self) -> None:
         if self.is_whole:
             self.heads_shown()
-            self._show_axis()
+            self.start("axis", self._add_up)
             self._show_sums()
             self._show_map()
 
@@ -238,9 +237,6 @@ class PruneScreen(PlanScreen):
         title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, self.order)
         self.show_head("plan-head", PLAN_COLUMNS, title, self.order)
 
-    def _show_axis(self) -> None:
-        self.start("axis", self._add_up)
-
     async def _add_up(self) -> None:
         add_up = partial(
             axis_of,
@@ -262,7 +258,8 @@ class PruneScreen(PlanScreen):
 
     def chose(self, row: ListRow) -> None:
         if isinstance(row, PlanRow) and row.is_job:
-            self.open_job(row.key)
+            self.opened ^= {row.key}
+            self.lay_out_again()
         else:
             super().chose(row)
 
@@ -292,7 +289,7 @@ class PruneScreen(PlanScreen):
 
     def action_measure(self) -> None:
         self.measure = following(Measure, self.measure)
-        self._show_axis()
+        self.start("axis", self._add_up)
 
     def action_reclaim(self) -> None:
         open_reclaim(self.main)

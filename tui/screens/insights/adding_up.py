@@ -24,6 +24,7 @@ from hermes_browse.store.insights.sums import (
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
+from ...browser.main import MainScreen
 from ...browser.search.search_jobs import TELL_SECONDS, Scan
 from ..sub_screen import SubScreen
 
@@ -82,47 +83,42 @@ class GroupedSums(NamedTuple):
         return all_buckets(first, max([today, *dated[-1:]]), unit)
 
 
-class AddingUp:
-    """The facts read from a store, and sums of them; `screen` shows the progress of reading."""
+class SummingScreen(SubScreen):
+    """A screen that reads the facts of a store, shows how far that is, and adds them up."""
 
-    def __init__(self, screen: SubScreen) -> None:
-        self._screen = screen
-        self._main = screen.main
-        self._facts: dict[bool, tuple[Fingerprint, Facts]] = {}
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self.facts: dict[bool, tuple[Fingerprint, Facts]] = {}
         """Those of tools (True) and the others, and what the store was when they were read."""
         self._scan: Scan | None = None
 
     def is_outdated(self, by: str) -> bool:
         """Whether the store may have changed since it was read. Takes microseconds."""
-        known = self._facts.get(by == TOOL)
-        return known is not None and known[0] != self._main.store.fingerprint()
+        known = self.facts.get(by == TOOL)
+        return known is not None and known[0] != self.main.store.fingerprint()
 
-    def forget(self) -> None:
-        """Read the store again for the next question."""
-        self._facts.clear()
-
-    def stop(self) -> bool:
+    def stop_summing(self) -> bool:
         """Stop reading and adding up; return whether the store was being read."""
         scan = self._scan
         self._scan = None
-        self._screen.cancel("insights")
-        self._screen.cancel("scan")
-        for _fingerprint, facts in self._facts.values():
+        self.cancel("insights")
+        self.cancel("scan")
+        for _fingerprint, facts in self.facts.values():
             facts.interrupt()
         return scan is not None
 
-    async def answer(self, question: Question) -> GroupedSums:
+    async def sums(self, question: Question) -> GroupedSums:
         """Compute sums, after reading the store if necessary."""
         of_tools = question.by == TOOL
-        if of_tools not in self._facts:
-            self._facts[of_tools] = await self._read(of_tools=of_tools)
-        facts = self._facts[of_tools][1]
-        now = self._main.clock()
-        return await self._screen.call(lambda: _add_up(facts, question, now))
+        if of_tools not in self.facts:
+            self.facts[of_tools] = await self._read_facts(of_tools=of_tools)
+        facts = self.facts[of_tools][1]
+        now = self.main.clock()
+        return await self.call(lambda: _add_up(facts, question, now))
 
-    async def _read(self, *, of_tools: bool) -> tuple[Fingerprint, Facts]:
+    async def _read_facts(self, *, of_tools: bool) -> tuple[Fingerprint, Facts]:
         """Read the facts; for tools every call and answer is read."""
-        now = self._main.clock()
+        now = self.main.clock()
         scan = Scan()
 
         def read(store: OpenStore) -> tuple[Fingerprint, Facts]:
@@ -132,14 +128,14 @@ class AddingUp:
             return fingerprint, store.facts(catalog, of_tools=of_tools, tell=scan.tell)
 
         self._scan = scan
-        self._screen.start("scan", self._show_progress, scan)
+        self.start("scan", self._show_progress, scan)
         try:
-            facts = await self._screen.read(read)
+            facts = await self.read(read)
         finally:
             if self._scan is scan:
                 self._scan = None
-                self._screen.cancel("scan")
-        self._screen.say("")
+                self.cancel("scan")
+        self.say("")
         return facts
 
     async def _show_progress(self, scan: Scan) -> None:
@@ -147,7 +143,7 @@ class AddingUp:
             await asyncio.sleep(TELL_SECONDS)
             if scan.share is not None:
                 progress = " · ".join(scan.words(scan.share))
-                self._screen.say(_("reading the store, {progress}", progress=progress))
+                self.say(_("reading the store, {progress}", progress=progress))
 
 
 def _add_up(facts: Facts, question: Question, now: float) -> GroupedSums:

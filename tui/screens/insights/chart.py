@@ -93,8 +93,7 @@ def looks_of(parts: Parts, metric: str, picked: str = "") -> dict[str, str]:
         key: sum(value_of(group, metric) for group in groups.values())
         for key, groups in parts.items()
     }
-    ranked = sorted(weights, key=lambda key: (-weights[key], key))
-    largest = [key for key in ranked if weights[key] > 0][: len(OWN)]
+    largest = sorted(filter(weights.get, weights), key=lambda key: (-weights[key], key))
     looks = dict(zip(largest, OWN, strict=False))
     if picked in weights:
         looks = {picked: looks.get(picked, PICKED)} | looks
@@ -137,7 +136,7 @@ def make_chart(
     this_year = datetime.fromtimestamp(now).year
     parts = answer.parts
     if not is_column and answer.by not in STACKS:
-        parts = {key: groups for key, groups in parts.items() if key == current}
+        parts = {current: parts[current]} if current in parts else {}
     is_split = bool(parts)
     whole = {group.key: group for group in answer.by_time.rows}
     parts = parts or {"": whole}

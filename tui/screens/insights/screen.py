@@ -24,8 +24,7 @@ from ...text import formats
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
-from ..sub_screen import SubScreen
-from .adding_up import TOOL, AddingUp, GroupedSums, Question
+from .adding_up import TOOL, GroupedSums, Question, SummingScreen
 from .chart import STACKS, BarPlot, Chosen, WeekPlot, make_chart
 from .sums_table import GroupRow, group_rows
 from .words import (
@@ -47,7 +46,7 @@ _CHART_LINES, _WEEK_LINES = 18, 22
 _FIRST = Question("", "30d", NATURAL_UNITS["30d"], "model")
 
 
-class InsightsScreen(SubScreen):
+class InsightsScreen(SummingScreen):
     """Keys change the question; the answer is shown as a chart and a table, or the conversations
     behind one of its rows."""
 
@@ -68,7 +67,6 @@ class InsightsScreen(SubScreen):
         """The chosen metric by grouping; an empty grouping stands for all others."""
         self._natural = METRICS[0]
         """The metric until one is chosen: the first with a value."""
-        self.sums = AddingUp(self)
         self._opened: set[str] = set()
 
     def content(self) -> ComposeResult:
@@ -89,7 +87,7 @@ class InsightsScreen(SubScreen):
         self.watch_question()
 
     def on_unmount(self) -> None:
-        self.sums.stop()
+        self.stop_summing()
 
     @property
     def _by(self) -> str:
@@ -110,12 +108,12 @@ class InsightsScreen(SubScreen):
     def watch_question(self) -> None:
         self.set_reactive(InsightsScreen.behind, None)
         self._show_head()
-        self.sums.stop()
+        self.stop_summing()
         self.start("insights", self._ask, self.question)
 
     async def _ask(self, question: Question) -> None:
         try:
-            self.grouped = await self.sums.answer(question)
+            self.grouped = await self.sums(question)
         except BrowseError as error:
             if self.grouped is None:
                 text = _("{error} F5 tries again.", error=error.sentence)
@@ -124,8 +122,8 @@ class InsightsScreen(SubScreen):
 
     def watch_grouped(self, grouped: GroupedSums) -> None:
         if grouped.by != TOOL:
-            total = grouped.report.total
-            self._natural = next((each for each in METRICS if value_of(total, each)), METRICS[0])
+            known = (each for each in METRICS if value_of(grouped.report.total, each))
+            self._natural = next(known, METRICS[0])
         sums, costs = sums_lines(grouped, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
@@ -137,7 +135,7 @@ class InsightsScreen(SubScreen):
     def _show_head(self) -> None:
         question = self.question
         notes = period_notes(question, self.metric, self.main.clock())
-        if self.grouped is not None and self.sums.is_outdated(self.grouped.by):
+        if self.grouped is not None and self.is_outdated(self.grouped.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(" · ".join(notes))
         self.query_one(ToggleLine).show([GROUPINGS.index(question.grouping)])
@@ -283,7 +281,7 @@ class InsightsScreen(SubScreen):
         self.behind = None
 
     def action_reload(self) -> None:
-        self.sums.forget()
+        self.facts.clear()
         self.watch_question()
 
     def action_search(self) -> None:
@@ -299,7 +297,7 @@ class InsightsScreen(SubScreen):
         if (row := self.behind) is not None:
             self.behind = None
             self._go_to(row.group.key)
-        elif self.sums.stop():
+        elif self.stop_summing():
             self.say(_("stopped: F5 reads again"))
         else:
             self.dismiss(None)

@@ -167,8 +167,9 @@ def group_rows(
     most = max(value_of(group, metric) for group in shown)
     table = TableLayout(by, metric, most, max(map(cell_len, labels)))
     looks = looks_of(answer.parts, metric) if by in STACKS else {}
+    other = OTHERS if by in STACKS else OWN[0]
     rows: list[GroupRow | NoteRow] = [
-        GroupRow(group, table, looks.get(group.key, OTHERS) if by in STACKS else OWN[0], name)
+        GroupRow(group, table, looks.get(group.key, other), name)
         for group, name in zip(shown, labels, strict=True)
     ]
     if left_out := len(groups) - len(shown):

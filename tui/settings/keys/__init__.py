@@ -104,7 +104,7 @@ def by_scope(*tables: tuple[Command, ...]) -> Mapping[str, tuple[Command, ...]]:
 def changed(
     commands: Iterable[Command], changes: Mapping[str, Mapping[str, Any]], refused: Collection[str]
 ) -> tuple[Command, ...]:
-    """Return the commands of the main screen for one over another store.
+    """Return commands that differ in some, as those of a main screen over another store.
 
     Args:
         changes: What is different, by id.
