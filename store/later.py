@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .edit import delete_plan as delete_plan
     from .edit import flags as flags
     from .edit import restore as restore
-    from .edit import titles as titles
     from .export import files as files
     from .export import jsonl as jsonl
     from .export import redact as redact
@@ -62,7 +61,7 @@ _FOLDERS = {
     "changes": ("blame", "changes", "run"),
     "cleanup": ("bulk", "plan", "retention", "sizes"),
     "compression": ("compactions", "losses", "model_context"),
-    "edit": ("delete", "delete_plan", "flags", "restore", "titles"),
+    "edit": ("delete", "delete_plan", "flags", "restore"),
     "export": ("files", "jsonl", "redact", "source"),
     "hermes": ("health", "resume_command"),
     "hosts": ("connection", "remote", "ssh"),

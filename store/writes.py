@@ -42,7 +42,7 @@ class StoreWrites(StoreConnection):
     unarchive = write(later.flags.unarchive)
     pin = write(later.flags.pin)
     unpin = write(later.flags.unpin)
-    rename = write(later.titles.rename)
+    rename = write(later.flags.rename)
     tag = write(later.tagging.change_tags)
     rename_tag = write(later.tagging.rename_tag)
     undo_tags = write(later.tagging.undo_tags)

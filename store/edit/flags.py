@@ -1,31 +1,39 @@
-"""Archive, pin, and undo: set columns of sessions in one transaction and record the values before
-and after.
+"""Archive, pin, rename, and undo: set columns of sessions in one transaction and record the values
+before and after.
 
-As in Hermes (`set_session_archived`), a flag is set on every row of a compression lineage.
+As in Hermes (`set_session_archived`), a flag is set on every row of a compression lineage. Titles
+follow Hermes' rules: which are allowed, and which session may have one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
-from ..errors import RefusedError, StoreRefusedError, WriteUnverifiedError, no_session
+from ..errors import BrowseError, RefusedError, StoreRefusedError, WriteUnverifiedError, no_session
 from ..text import as_text, one_line
 from ..wording import N_, _, ngettext
 from .transaction import Writer, writing
 
 _SHOWN = 60
 """Letters of a title in a sentence."""
-COMPRESSED_ANCESTORS = (
-    "up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
+_UP = (
+    "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT p.id FROM up "
     "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
     "WHERE p.end_reason = 'compression')"
 )
-"""For WITH RECURSIVE: a session and the compressed sessions it continues. UNION ends a cycle of
-parents too."""
+"""A session and the compressed sessions it continues. UNION ends a cycle of parents too."""
+_LINEAGE = (
+    f"{_UP}, down(id) AS (SELECT ?1 UNION SELECT c.id FROM down "
+    "JOIN sessions p ON p.id = down.id JOIN sessions c ON c.parent_session_id = p.id "
+    "WHERE p.end_reason = 'compression') SELECT id FROM up UNION SELECT id FROM down"
+)
+"""All sessions linked with one, up and down, by a compressed parent: with branches and subagents of
+a compressed session, as in Hermes (0.17 to 0.22)."""
 Values = Mapping[str, Any]
 """Stored values by column."""
 
@@ -52,7 +60,7 @@ class Change(NamedTuple):
         return tuple(row.session_id for row in self.rows)
 
 
-def change_rows(
+def _change_rows(
     store: Store, work: Callable[[Writer], Iterable[RowChange | None]]
 ) -> tuple[RowChange, ...]:
     """Change sessions in one transaction, and read them back.
@@ -73,7 +81,7 @@ def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> V
     return dict(zip(names, rows[0], strict=True)) if rows else None
 
 
-def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
+def _set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     """Set those columns of one session that differ from `after`; return None if none does.
 
     Raises:
@@ -124,41 +132,25 @@ def undo(store: Store, change: Change) -> Change:
         for session, before, after in reversed(change.rows):
             if _read(tx, session, after) != after:
                 raise RefusedError(_("{session} has been changed since.", session=session))
-            for holder in title_holders(tx, session, before.get("title")):
-                raise title_taken(before["title"], holder)
-            yield set_columns(tx, session, before)
+            for holder in _title_holders(tx, session, before.get("title")):
+                raise _title_taken(before["title"], holder)
+            yield _set_columns(tx, session, before)
 
     if not change.rows:
         return change
-    rows = change_rows(store, work)
-    return Change(_undone(change), rows)
-
-
-def _undone(change: Change) -> str:
+    rows = _change_rows(store, work)
     before = change.rows[-1].before
-    if "title" not in before:
-        return _("undone: {done}", done=change.sentence)
-    title = as_text(before["title"])
-    if not title:
-        return _("undone: it has no title again")
-    return _("undone: the title is “{title}” again", title=one_line(title, _SHOWN))
+    title = as_text(before.get("title"))
+    if title:
+        sentence = _("undone: the title is “{title}” again", title=one_line(title, _SHOWN))
+    elif "title" in before:
+        sentence = _("undone: it has no title again")
+    else:
+        sentence = _("undone: {done}", done=change.sentence)
+    return Change(sentence, rows)
 
 
-def _lineage(tx: Writer, session_id: str) -> list[str]:
-    """Return the ids of all sessions linked with one, up and down, by a compressed parent.
-
-    These include branches and subagents of a compressed session, as in Hermes (0.17 to 0.22).
-    """
-    return first_texts(
-        tx.rows(
-            f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
-            "down(id) AS (SELECT ?1 UNION SELECT c.id FROM down "
-            "JOIN sessions p ON p.id = down.id JOIN sessions c ON c.parent_session_id = p.id "
-            "WHERE p.end_reason = 'compression') "
-            "SELECT id FROM up UNION SELECT id FROM down",
-            [session_id],
-        )
-    )
+# Flags
 
 
 def _name_conversations(tx: Writer, session_ids: Sequence[str]) -> str:
@@ -199,11 +191,11 @@ def _set_flag(
         if column == "pinned" and value and {"auto_archived", "hidden"} <= columns:
             after["hidden"] = 0  # since 0.22 a pin unhides
         for session_id in session_ids:
-            for relative in _lineage(tx, session_id):
+            for relative in first_texts(tx.rows(_LINEAGE, [session_id])):
                 if relative not in spared:
-                    yield set_columns(tx, relative, after)
+                    yield _set_columns(tx, relative, after)
 
-    rows = change_rows(store, work)
+    rows = _change_rows(store, work)
     return Change(_(sentence, conversation=name) if rows else "", rows)
 
 
@@ -237,14 +229,72 @@ def unpin(store: Store, session_ids: Sequence[str]) -> Change:
     return _set_flag(store, session_ids, "pinned", 0, N_("unpinned {conversation}"))
 
 
-def title_holders(tx: Writer, session_id: str, title: object) -> list[str]:
-    """Return the other sessions that have a title; not every store has a unique index on them."""
-    return first_texts(
-        tx.rows("SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id])
+# Titles
+
+LONGEST_TITLE = 100
+"""Code points of a title (`MAX_TITLE_LENGTH`, 0.13 to 0.22)."""
+_LEFT_OUT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffc\ufff9-\ufffb]"
+)
+"""Control characters and invisible ones."""
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_RESERVED = "Bot Chat"
+"""Title of a hidden session by which the gateway finds it (0.20)."""
+_GIVES_UP = (
+    "s.ended_at IS NOT NULL AND s.end_reason IS NOT 'compression' AND COALESCE(s.archived, 0) = 0 "
+    "AND COALESCE(s.hidden, 0) = 0 AND COALESCE(s.pinned, 0) = 0 "
+    "AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id)"
+)
+"""Whether another session may take the title of `s`: it has ended, is empty and not hidden (0.22).
+
+Stricter than Hermes: a pinned session keeps its title, and so does one that is continued by
+another."""
+
+
+class TitleError(BrowseError):
+    """A text that cannot be a title."""
+
+    exit_code = 2
+
+
+class Checked(NamedTuple):
+    """A typed text as a title."""
+
+    title: str | None
+    """As it would be stored; None if it clears the title or is not allowed."""
+    length: int
+    """Code points, of `LONGEST_TITLE`."""
+    differs: bool
+    """Whether the stored title differs from the typed text: characters left out, or spaces
+    joined."""
+    problem: str
+    """A sentence why it is not allowed; empty if it is."""
+
+
+def check_title(typed: str) -> Checked:
+    """Clean a text as Hermes would (`sanitize_title`, 0.19), without access to a store.
+
+    `rename` checks whether another session has the title.
+    """
+    text = " ".join(_LEFT_OUT.sub("", _SURROGATES.sub("\ufffd", typed)).split())
+    length = len(text)
+    if length <= LONGEST_TITLE:
+        return Checked(text or None, length, text != typed, "")
+    problem = _(
+        "A title has at most {most} characters; this one has {length}.",
+        most=LONGEST_TITLE,
+        length=length,
     )
+    return Checked(None, length, True, problem)
 
 
-def title_taken(title: object, holder: str) -> RefusedError:
+def _title_holders(tx: Writer, session_id: str, title: object, among: str = "1") -> list[str]:
+    """Return the other sessions that have a title; not every store has a unique index on them."""
+    holders = f"{_UP} SELECT s.id FROM sessions s WHERE s.title = ?2 AND s.id <> ?1 AND {among}"
+    return first_texts(tx.rows(holders, [session_id, title]))
+
+
+def _title_taken(title: object, holder: str) -> RefusedError:
     return RefusedError(
         _(
             "Another session has the title “{title}” already: {session}.",
@@ -253,3 +303,48 @@ def title_taken(title: object, holder: str) -> RefusedError:
         ),
         remedy=_("Titles are unique in a store, archived and hidden sessions included."),
     )
+
+
+def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | None:
+    after = {"title": title}
+    if "title_source" in tx.schema.session_columns:
+        # Otherwise Hermes' titler takes the title for one of its own and overwrites it (0.22,
+        # observed).
+        after["title_source"] = "user" if title is not None else None
+    return _set_columns(tx, session_id, after)
+
+
+def rename(store: Store, session_id: str, typed: str) -> Change:
+    """Set the title of a session, usually the tip of a conversation; a blank text clears it.
+
+    Raises:
+        TitleError: The text is not allowed.
+        NotFoundError: There is no such session.
+        RefusedError: Another session has the title; nothing was changed.
+        StoreBusyError: Others did not release the store in time.
+    """
+    title, _length, _differs, problem = check_title(typed)
+    if problem:
+        raise TitleError(problem, is_unchanged=True)
+
+    def work(tx: Writer) -> Iterator[RowChange | None]:
+        hidden = tx.schema.session("hidden")
+        reserved = f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.title = ? AND {hidden}"
+        if tx.rows(reserved, [session_id, _RESERVED]):
+            raise RefusedError(
+                _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED)
+            )
+        # A session may take the titles of those it continues (0.17).
+        gives_up = "s.id IN (SELECT id FROM up)"
+        if "auto_archived" in tx.schema.session_columns:  # an older Hermes refuses
+            gives_up = f"{gives_up} OR {_GIVES_UP}"
+        for holder in _title_holders(tx, session_id, title, f"NOT ({gives_up})"):
+            raise _title_taken(title, holder)
+        for holder in _title_holders(tx, session_id, title):
+            # First, because titles may have a unique index.
+            yield _set_title(tx, holder, None)
+        yield _set_title(tx, session_id, title)
+
+    rows = _change_rows(store, work)
+    done = _("renamed to “{title}”", title=one_line(title)) if title else _("title cleared")
+    return Change(done if rows else "", rows)

@@ -27,8 +27,8 @@ from ..trash.tables import (
     names_of,
 )
 from ..wording import _
+from .flags import LONGEST_TITLE
 from .guards import check_triggers
-from .titles import LONGEST_TITLE
 from .transaction import Writer
 
 _NUMBER = re.compile(r" #\d{1,9}$")

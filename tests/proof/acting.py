@@ -11,7 +11,7 @@ sys.path.append(str(Path(__file__).parents[1] / "helpers"))
 
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import delete, flags, restore, titles  # loaded before a fork
+from hermes_browse.store.edit import delete, flags, restore  # loaded before a fork
 from hermes_browse.store.edit.flags import Change, RowChange
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import list_bundles
@@ -84,4 +84,4 @@ def act(name: str, folder: str) -> int:
         return error.exit_code
 
 
-__all__ = ["ACTIONS", "act", "bulk", "delete", "flags", "restore", "titles", "trash_of"]
+__all__ = ["ACTIONS", "act", "bulk", "delete", "flags", "restore", "trash_of"]

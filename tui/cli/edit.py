@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 
-from hermes_browse.store.edit.titles import check_title
+from hermes_browse.store.edit.flags import check_title
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext

@@ -10,7 +10,7 @@ from trashing import run
 from writing import handles
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import titles
+from hermes_browse.store.edit import flags
 from hermes_browse.store.errors import (
     Advice,
     NotAStoreError,
@@ -139,7 +139,7 @@ def test_a_damaged_name_in_the_schema_is_damage(misnamed):
         Store(misnamed).open()
     assert "hermes sessions repair" in caught.value.remedy
     with pytest.raises(StoreDamagedError, match="malformed"):
-        titles.rename(Store(misnamed), "a", "Quay")
+        flags.rename(Store(misnamed), "a", "Quay")
 
 
 @pytest.mark.parametrize(

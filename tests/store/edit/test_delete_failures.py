@@ -23,7 +23,7 @@ from trashing import (
 from hermes_browse.store import progress
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.edit import restore_rows, titles, transaction
+from hermes_browse.store.edit import flags, restore_rows, transaction
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.errors import (
     BrowseError,
@@ -192,7 +192,7 @@ def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
     with pytest.raises(
         WriteUnverifiedError, match=r"was written, but could not be read back.*Input/output"
     ) as caught:
-        titles.rename(Store(path), "tip", "Pier at dawn")
+        flags.rename(Store(path), "tip", "Pier at dawn")
     monkeypatch.undo()
     assert "replaced" not in caught.value.sentence
     with Store(path).reader() as reader:

@@ -10,7 +10,7 @@ from paths import DATA
 from trashing import add_message, rows, run
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import flags, titles
+from hermes_browse.store.edit import flags
 from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
 
 
@@ -65,7 +65,7 @@ def test_what_each_hermes_recorded(fixture_store, version, mutation):
     error = None
     try:
         if what == "rename":
-            titles.rename(Store(path), session, title)
+            flags.rename(Store(path), session, title)
         else:
             (flags.pin if what == "pin" else flags.archive)(Store(path), [session])
     except BrowseError as caught:
@@ -101,7 +101,7 @@ def test_titles_are_cleaned_as_each_hermes_does():
         assert len(said) > 10
         for typed, cleaned in said.items():
             text = ast.literal_eval(typed)
-            checked = titles.check_title(text)
+            checked = flags.check_title(text)
             if isinstance(cleaned, dict):
                 assert checked.problem and f"{checked.length} chars" in cleaned["error"]
             elif version >= 22 or "\ud800" not in text:
@@ -173,19 +173,19 @@ def test_an_empty_session_yields_its_title(tmp_path, shape, holder, yields):
         tmp_path / "state.db", shape, [EMPTY | holder, {"id": "mine"}], [{"session_id": "mine"}]
     )
     if yields:
-        change = titles.rename(Store(path), "mine", "Ferry")
+        change = flags.rename(Store(path), "mine", "Ferry")
         assert [(row.session_id, row.after["title"]) for row in change.rows] == [
             ("empty", None),
             ("mine", "Ferry"),
         ]
     else:
         with pytest.raises(RefusedError, match="empty"):
-            titles.rename(Store(path), "mine", "Ferry")
+            flags.rename(Store(path), "mine", "Ferry")
     add_message(path, "empty", "", 1.0)
     run(path, "UPDATE sessions SET title = NULL")
     run(path, "UPDATE sessions SET title = 'Ferry' WHERE id = 'empty'")
     with pytest.raises(RefusedError, match="empty"):
-        titles.rename(Store(path), "mine", "Ferry")
+        flags.rename(Store(path), "mine", "Ferry")
 
 
 def test_the_gateways_own_session_keeps_its_name(tmp_path):
@@ -194,6 +194,6 @@ def test_the_gateways_own_session_keeps_its_name(tmp_path):
         tmp_path / "state.db", "31", [{"id": "bot", "title": "Bot Chat", "hidden": 1}]
     )
     with pytest.raises(RefusedError, match="Bot Chat"):
-        titles.rename(Store(path), "bot", "Mine")
+        flags.rename(Store(path), "bot", "Mine")
     other = make_store(tmp_path / "other.db", "31", [{"id": "bot", "title": "Bot Chat"}])
-    assert titles.rename(Store(other), "bot", "Mine").rows[-1].after["title"] == "Mine"
+    assert flags.rename(Store(other), "bot", "Mine").rows[-1].after["title"] == "Mine"

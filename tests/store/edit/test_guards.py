@@ -13,7 +13,7 @@ from platforms import posix_only
 from trashing import as_before, dump, family, remove, run, write
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import flags, guards, titles
+from hermes_browse.store.edit import flags, guards
 from hermes_browse.store.errors import (
     RefusedError,
     StoreDamagedError,
@@ -79,7 +79,7 @@ def test_a_link_is_judged_by_where_it_leads(path, tmp_path):
         link.symlink_to(path)
     except OSError:
         pytest.skip("no links here")
-    assert titles.rename(Store(link), "a", "Quay").rows[-1].after["title"] == "Quay"
+    assert flags.rename(Store(link), "a", "Quay").rows[-1].after["title"] == "Quay"
     assert not Path(f"{link}-wal").exists()
     with with_mode(path.parent, 0o555):
         refused(link, "folder")
@@ -100,11 +100,11 @@ def test_file_systems_of_other_machines(path, tmp_path, monkeypatch, system, saf
     )
     monkeypatch.setattr(guards, "_MOUNTS", mounts)
     if safe:
-        assert titles.rename(Store(path), "a", "Quay").rows[-1].after["title"] == "Quay"
+        assert flags.rename(Store(path), "a", "Quay").rows[-1].after["title"] == "Quay"
     else:
         refused(path, f"file system \\({system}\\)")
     monkeypatch.setattr(guards, "_MOUNTS", tmp_path / "none")
-    assert titles.rename(Store(path), "a", "Pier").rows[-1].after["title"] == "Pier"
+    assert flags.rename(Store(path), "a", "Pier").rows[-1].after["title"] == "Pier"
 
 
 @pytest.mark.parametrize("version", [32, 99])
@@ -117,7 +117,7 @@ def test_a_schema_that_becomes_newer_meanwhile(path, version):
     run(path, f"UPDATE schema_version SET version = {version}")
     with as_before(path):
         with pytest.raises(StoreRefusedError, match=f"schema {version}, newer") as caught:
-            titles.rename(store, "a", "Quay")
+            flags.rename(store, "a", "Quay")
         assert caught.value.exit_code == 5
 
 
@@ -149,7 +149,7 @@ def test_triggers_that_cannot_run_here(path):
     with pytest.raises(StoreRefusedError, match=r"(?i)messages_fts.* needs something .*hermes_cjk"):
         remove(path, "a")
     assert not (path.parent / "trash").exists()
-    assert titles.rename(Store(path), "a", "Quay").rows[-1].after["title"] == "Quay"
+    assert flags.rename(Store(path), "a", "Quay").rows[-1].after["title"] == "Quay"
 
 
 def test_a_damaged_store(path):
@@ -166,7 +166,7 @@ def test_a_damaged_store(path):
     raw[(page - 1) * size : page * size] = b"\xaa" * size
     path.write_bytes(raw)
     with pytest.raises(StoreDamagedError, match="damaged"):
-        titles.rename(Store(path), "a", "Quay")
+        flags.rename(Store(path), "a", "Quay")
     assert path.read_bytes() == raw
 
 

@@ -19,7 +19,7 @@ from trashing import (
 )
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import flags, guards, titles
+from hermes_browse.store.edit import flags, guards
 from hermes_browse.store.edit.guards import check_triggers, digest, normalised
 from hermes_browse.store.errors import StoreRefusedError
 
@@ -47,7 +47,7 @@ def test_other_writes_to_the_table_are_refused_too(path):
         with pytest.raises(StoreRefusedError, match="note"):
             flags.archive(Store(path), ["tip"])
         with pytest.raises(StoreRefusedError, match="note"):
-            titles.rename(Store(path), "tip", "Quay")
+            flags.rename(Store(path), "tip", "Quay")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_tables_that_go_with_a_conversation(tmp_path, table):
         with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
             remove(path, "other")
         assert in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
-    assert titles.rename(Store(path), "other", "Pier").rows[-1].after["title"] == "Pier"
+    assert flags.rename(Store(path), "other", "Pier").rows[-1].after["title"] == "Pier"
 
 
 def test_tables_of_others_are_theirs(path):

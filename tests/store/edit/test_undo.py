@@ -6,7 +6,7 @@ from effort import slow_but
 from trashing import as_before, differences, dump, health, rows, run
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import flags, titles
+from hermes_browse.store.edit import flags
 from hermes_browse.store.edit.flags import Change, undo
 from hermes_browse.store.errors import NotFoundError, RefusedError
 
@@ -49,7 +49,7 @@ def test_what_is_done_can_be_undone(store):
         else:
             with pytest.raises(RefusedError, match=column):
                 work(Store(store), ["tip"])
-    renamed = titles.rename(Store(store), "tip", " Ferry ")
+    renamed = flags.rename(Store(store), "tip", " Ferry ")
     assert renamed.rows[-1].after["title"] == "Ferry"
     assert {row.session_id for row in renamed.rows} == {"root", "tip"}, "the ancestor gives it up"
     changes.append(renamed)
@@ -63,10 +63,10 @@ def test_the_title_is_the_users(store):
     """Hermes' titler leaves it alone then (0.22)."""
     if not has(store, "title_source"):
         pytest.skip("this shape keeps no source of titles")
-    titles.rename(Store(store), "other", "Mine")
+    flags.rename(Store(store), "other", "Mine")
     read = "SELECT title, title_source FROM sessions WHERE id = 'other'"
     assert rows(store, read) == [("Mine", "user")]
-    titles.rename(Store(store), "other", "")
+    flags.rename(Store(store), "other", "")
     assert rows(store, read) == [(None, None)]
 
 
@@ -74,7 +74,7 @@ def test_what_is_not_there_is_said(store):
     """All or nothing."""
     with as_before(store):
         with pytest.raises(NotFoundError):
-            titles.rename(Store(store), "nobody", "x")
+            flags.rename(Store(store), "nobody", "x")
         if has(store, "archived"):
             with pytest.raises(NotFoundError):
                 flags.archive(Store(store), ["tip", "nobody"])
@@ -86,7 +86,7 @@ def test_ids_are_data(tmp_path, session):
     path = hostile_store(tmp_path / "state.db")
     before = dump(path)
     changes = [
-        titles.rename(Store(path), session, "../../Odd '; --"),
+        flags.rename(Store(path), session, "../../Odd '; --"),
         flags.archive(Store(path), [session]),
     ]
     assert all(each.session_ids == (session,) for each in changes)
@@ -114,8 +114,8 @@ def test_odd_values_come_back_or_stay(tmp_path):
             with pytest.raises(
                 RefusedError, match=r"title.* could not be brought back.* Nothing was changed"
             ):
-                titles.rename(Store(path), each, "Title")
-        changes = [titles.rename(Store(path), "c", "Title c")]
+                flags.rename(Store(path), each, "Title")
+        changes = [flags.rename(Store(path), "c", "Title c")]
         changes.append(flags.archive(Store(path), ["a", "b", "c"]))
         assert changes[-1].sentence == "archived 3 conversations"
         for each in reversed(changes):
@@ -132,7 +132,7 @@ def test_an_undo_can_be_undone(tmp_path):
         tmp_path / "state.db", "31", sessions, [{"session_id": "tip", "content": "lantern"}]
     )
     with as_before(path):
-        done = titles.rename(Store(path), "tip", "Ferry")
+        done = flags.rename(Store(path), "tip", "Ferry")
         after = dump(path)
         back = undo(Store(path), done)
         assert back.sentence == "undone: the title is “Ferry #2” again"
@@ -144,7 +144,7 @@ def test_an_undo_can_be_undone(tmp_path):
 def test_an_undone_first_title(tmp_path):
     """What had no title has none again."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a"}])
-    done = titles.rename(Store(path), "a", "Ferry")
+    done = flags.rename(Store(path), "a", "Ferry")
     assert undo(Store(path), done).sentence == "undone: it has no title again"
 
 
@@ -174,7 +174,7 @@ def test_an_undo_takes_nothing_back_that_came_later(tmp_path, meanwhile, words, 
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "title": "Ferry"}, {"id": "b"}])
     if not index:
         run(path, "DROP INDEX idx_sessions_title_unique")
-    done = titles.rename(Store(path), "a", "Quay")
+    done = flags.rename(Store(path), "a", "Quay")
     run(path, meanwhile)
     with as_before(path), pytest.raises(RefusedError, match=f"{words}.* Nothing was changed"):
         undo(Store(path), done)
@@ -217,11 +217,9 @@ def test_rings_end(tmp_path, parents):
     ]
     path = make_store(tmp_path / "state.db", "22", sessions)
     assert set(flags.archive(Store(path), ["a"]).session_ids) == set(parents)
-    assert titles.rename(Store(path), "a", "Ring").rows[-1].after["title"] == "Ring"
+    assert flags.rename(Store(path), "a", "Ring").rows[-1].after["title"] == "Ring"
 
 
 def test_a_session_that_is_gone_is_not_said_to_stay(store):
     with pytest.raises(NotFoundError, match="There is no session nobody"):
-        flags.change_rows(
-            Store(store), lambda tx: [flags.set_columns(tx, "nobody", {"title": "New"})]
-        )
+        flags.rename(Store(store), "nobody", "New")

@@ -7,7 +7,7 @@ from pruning import NOW
 from trashing import as_before, column_of, opened
 
 from hermes_browse.store import progress
-from hermes_browse.store.edit import titles
+from hermes_browse.store.edit import flags
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.trash.shelf import list_bundles
@@ -84,7 +84,7 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(tmp_path, monke
         trash = trash_folder(browser.app.location)
         one = next(each for each in list_bundles(trash) if "b" in each.sessions)
         restore(browser.screen.store, trash, one.name)
-        titles.rename(browser.screen.store, "b", "another")
+        flags.rename(browser.screen.store, "b", "another")
         await browser.press("u")
         assert set(column_of(path, "id")) == set("abc")
         assert "2 sessions are in the store already" in browser.status

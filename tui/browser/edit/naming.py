@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
-from hermes_browse.store.edit.titles import LONGEST_TITLE, check_title
+from hermes_browse.store.edit.flags import LONGEST_TITLE, check_title
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.notes.tagging import TagCount, clean_tag
 from hermes_browse.store.sessions.models import Conversation
