@@ -37,7 +37,7 @@ from ..trash.copying import (
     check_room,
     write_bundle,
 )
-from ..trash.session_files import SessionFile, find_files, remove_files
+from ..trash.session_files import SessionFile, remove_files
 from ..trash.shelf import Bundle, BundleFate, describe, mark_kept, remove_bundle, remove_leftovers
 from ..trash.tables import CHILDREN, LINK, Layout, equal, prompt_columns
 from ..wording import _, ngettext
@@ -228,9 +228,8 @@ def _write(
         )
         for each, plan in zip(named, plans, strict=True)
     ]
-    files = find_files(sessions_folder, [session for plan in plans for session in plan.session_ids])
     progress.begin("saving", sum(plan.messages for plan in plans))
-    return write_bundle(reader, saved, files, trash, now, fate, progress)
+    return write_bundle(reader, saved, sessions_folder, trash, now, fate, progress)
 
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:

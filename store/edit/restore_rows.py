@@ -25,6 +25,7 @@ from ..trash.tables import (
     equal,
     find_layout,
     names_of,
+    read_tables,
 )
 from ..wording import _
 from .flags import LONGEST_TITLE
@@ -34,6 +35,8 @@ from .transaction import Writer
 _NUMBER = re.compile(r" #\d{1,9}$")
 _FILLED = ("message_uid", "display_order")
 """Columns of messages that Hermes' triggers fill on insert if they are NULL (0.22)."""
+_OF_BUNDLE = ("bundle", "cleared ", "schema_version")
+"""How the names of those tables of a bundle begin that are not rows of sessions."""
 _STRICT = ("sessions", "messages")
 """Tables whose rows are inserted all or none."""
 
@@ -52,14 +55,11 @@ class RestoredRows:
         """Those in the store as the bundle has them, as after an interrupted restore."""
         self.messages: dict[str, int] = {}
         """Number of messages of each session in the bundle."""
-        saved: dict[str, list[str]] = {}
-        for name, column in tx.rows(
-            "SELECT t.name, c.name FROM bundle.sqlite_master AS t "
-            "JOIN pragma_table_info(t.name, 'bundle') AS c WHERE t.type = 'table' "
-            "AND t.name NOT LIKE 'bundle%' AND t.name NOT LIKE 'cleared %' "
-            "AND t.name <> 'schema_version' ORDER BY t.name, c.cid"
-        ):
-            saved.setdefault(str(name), []).append(str(column))
+        saved = {
+            name: table
+            for name, table in read_tables(tx.rows, "bundle").items()
+            if not name.startswith(_OF_BUNDLE)
+        }
         self._layout = find_layout(tx.rows, saved)
         self.notes = list(_differences(tx, saved, self._layout.tables))
         """A sentence for each difference from the bundle."""
@@ -173,7 +173,7 @@ class RestoredRows:
     def _check_references(self, tx: Writer) -> None:
         """Refuse what leads nowhere now and did not before: foreign keys are off."""
         for table in self._layout.owned:
-            for key in self._layout.references_of(table.name):
+            for key in table.references:
                 if key != LINK and tx.rows(
                     f"SELECT 1 FROM {table.bundle} WHERE {table.where('b')} "
                     f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
@@ -188,15 +188,15 @@ class RestoredRows:
 
 
 def _differences(
-    tx: Writer, saved: Mapping[str, Sequence[str]], tables: Mapping[str, Table]
+    tx: Writer, saved: Mapping[str, Table], tables: Mapping[str, Table]
 ) -> Iterator[str]:
     """Yield a sentence for the columns of each table of a bundle that a store lacks, if it has
     rows."""
-    for name, columns in saved.items():
+    for name, table in saved.items():
         missing = [name]
         if name in tables:
             known = tables[name].columns
-            missing = [f"{name}.{each}" for each in columns if each not in known]
+            missing = [f"{name}.{each}" for each in table.columns if each not in known]
         if missing and tx.rows(f"SELECT 1 FROM bundle.{sql_name(name)} LIMIT 1"):
             yield _(
                 "This store has no {names}: what the deletion has of that stays in the trash.",

@@ -38,7 +38,7 @@ from .bundle import (
     choose,
     record_links,
 )
-from .session_files import SessionFile, private, save_files
+from .session_files import SessionFile, find_files, private, save_files
 from .shelf import MARKS, BundleFate, write_fate
 from .tables import CHILDREN, Layout, Table, equal, find_layout, names_of
 
@@ -109,7 +109,7 @@ def _free(folder: Path) -> int:
 def write_bundle(
     reader: Reader,
     conversations: Sequence[SavedConversation],
-    files: Sequence[SessionFile],
+    sessions_folder: Path | None,
     trash: Path,
     now: float,
     fate: BundleFate,
@@ -122,7 +122,7 @@ def write_bundle(
     Args:
         reader: An open reader of the store.
         conversations: In the order in which they can be restored.
-        files: Files of their sessions.
+        sessions_folder: Where Hermes keeps files of sessions, if anywhere.
         trash: The folder of the bundles; created if missing.
         now: Unix seconds.
         fate: It stands beside the bundle as soon as it has its name.
@@ -140,13 +140,14 @@ def write_bundle(
     layout, origin = find_layout(reader.rows), origin_of(reader)
     tags = tags_if_readable(reader)
     name = f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    facts = BundleFacts(name, now, origin, tuple(conversations))
+    files = find_files(sessions_folder, facts.sessions)
     partial, path = trash / f"{PARTIAL}{name}{SUFFIX}", trash / f"{name}{SUFFIX}"
     try:
         make_folder(trash)
         open(partial, "xb", opener=private).close()
         copy = _Copy(reader.path, partial, layout, progress)
         with contextlib.closing(copy.connection):
-            facts = BundleFacts(name, now, origin, tuple(conversations))
             reparented = copy.copy_rows(facts.sessions)
             save_files(copy.connection, files)
             copy.write_facts(facts, [(s, tag) for s in facts.sessions for tag in tags.get(s, ())])
@@ -247,14 +248,15 @@ class _Copy:
         listed = f"_rowid_, {names_of(table.columns)}"
         for some in self._pick(table):
             picked = ", ".join(map(str, some))
+            # Prompts may be there already, from sessions before.
             self.query(
-                f"INSERT INTO bundle.{name} ({listed}) "
+                f"INSERT OR IGNORE INTO bundle.{name} ({listed}) "
                 f"SELECT {listed} FROM main.{name} WHERE _rowid_ IN ({picked})"
             )
             self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
             if table.name == "messages":
                 self._progress.add(len(some))
-        for key in self._layout.references_of(table.name):
+        for key in table.references:
             self.query(
                 "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
                 f"FROM {table.bundle} WHERE {table.where('b')} AND {key.dangling('b')}",
@@ -263,20 +265,18 @@ class _Copy:
         if not table.is_shared:
             self._check(table.name, self.query(f"{table.counted('m')} EXCEPT {table.counted('b')}"))
 
-    def _pick(self, table: Table) -> Iterator[list[object]]:
+    def _pick(self, table: Table) -> Iterator[Sequence[object]]:
         """Yield the rowids of owned rows, each time as many as are copied in a short statement."""
-        copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
-        missing = f"{table.where('m')} AND NOT EXISTS ({copied})"
-        rowids = [
-            row[0] for row in self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
-        ]
-        while rowids:
+        owned = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {table.where('m')}")
+        rowids = [rowid for (rowid,) in owned]
+        done = 0
+        while some := rowids[done : done + self._size]:
             self._progress.check()
             if _free(self._folder) == 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            began, some = time.monotonic(), rowids[: self._size]
+            began = time.monotonic()
             yield some
-            del rowids[: self._size]
+            done += len(some)
             took = time.monotonic() - began
             if took > _STATEMENT_SECONDS:
                 self._size = max(1, self._size // 2)
@@ -287,8 +287,7 @@ class _Copy:
         """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete
         compares the rows again in its transaction."""
         if different and self._version == self.query(DATA_VERSION):
-            sentence = _("The copy of {table} differs from the store.", table=table)
-            raise CopyFailedError(sentence)
+            raise CopyFailedError(_("The copy of {table} differs from the store.", table=table))
 
     def write_facts(self, facts: BundleFacts, tags: Sequence[Row]) -> None:
         """Write what the bundle says of itself, and let go of the file."""

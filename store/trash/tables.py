@@ -9,7 +9,7 @@ kind pass through no parameter; on a read-only connection a common table express
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import groupby, starmap
 from operator import itemgetter
 from typing import NamedTuple
@@ -36,6 +36,31 @@ _IS_INDEX = (
 """Whether a table is one of FTS5, or one in which that keeps an index."""
 
 
+class ForeignKey(NamedTuple):
+    """A column of a foreign key, which is mostly the only one."""
+
+    table: str
+    column: str
+    target: str
+    to: str
+    action: str
+    """What a delete of the row it refers to does."""
+
+    def dangling(self, row: str) -> str:
+        """Return the condition for a row whose reference leads nowhere in the store."""
+        column, target, to = map(sql_name, (self.column, self.target, self.to))
+        target_row = f"SELECT 1 FROM main.{target} AS t WHERE t.{to} = {row}.{column}"
+        return f"{row}.{column} IS NOT NULL AND NOT EXISTS ({target_row})"
+
+    @property
+    def was_dangling(self) -> str:
+        """SELECT of the rowids, in the bundle, of rows whose reference led nowhere already."""
+        return (
+            f'SELECT "row" FROM bundle.bundle_dangling WHERE "table" = {literal(self.table)} '
+            f'AND "column" = {literal(self.column)}'
+        )
+
+
 class Table(NamedTuple):
     """An ordinary table of a store."""
 
@@ -49,6 +74,8 @@ class Table(NamedTuple):
     condition: str = ""
     """SQL for the rows that belong to the chosen sessions, with `{row}` for the row and `{schema}`
     for that of the tables in it; empty if none do."""
+    references: tuple[ForeignKey, ...] = ()
+    """Its foreign keys."""
 
     @property
     def is_shared(self) -> bool:
@@ -92,31 +119,6 @@ class Table(NamedTuple):
         return f"SELECT {key} FROM {self.bundle} WHERE ({rows}) AND NOT EXISTS ({alike})"
 
 
-class ForeignKey(NamedTuple):
-    """A column of a foreign key, which is mostly the only one."""
-
-    table: str
-    column: str
-    target: str
-    to: str
-    action: str
-    """What a delete of the row it refers to does."""
-
-    def dangling(self, row: str) -> str:
-        """Return the condition for a row whose reference leads nowhere in the store."""
-        column, target, to = map(sql_name, (self.column, self.target, self.to))
-        target_row = f"SELECT 1 FROM main.{target} AS t WHERE t.{to} = {row}.{column}"
-        return f"{row}.{column} IS NOT NULL AND NOT EXISTS ({target_row})"
-
-    @property
-    def was_dangling(self) -> str:
-        """SELECT of the rowids, in the bundle, of rows whose reference led nowhere already."""
-        return (
-            f'SELECT "row" FROM bundle.bundle_dangling WHERE "table" = {literal(self.table)} '
-            f'AND "column" = {literal(self.column)}'
-        )
-
-
 LINK = ForeignKey("sessions", "parent_session_id", "sessions", "id", "")
 """That of a session to its parent, which salvaged stores do not declare."""
 
@@ -125,7 +127,6 @@ class Layout(NamedTuple):
     """All rows and columns of one store that refer to sessions."""
 
     tables: dict[str, Table]
-    references: tuple[ForeignKey, ...]
     owned: tuple[Table, ...]
     """Those with rows that belong to sessions, in the order in which these can be restored:
     referenced tables first."""
@@ -135,50 +136,47 @@ class Layout(NamedTuple):
         """Those whose rows are deleted with their sessions."""
         return [table for table in self.owned if not table.is_shared]
 
-    def references_of(self, table: str) -> list[ForeignKey]:
-        """Return the foreign keys of a table."""
-        return [reference for reference in self.references if reference.table == table]
 
-
-def _read_tables(query: Query) -> Iterator[Table]:
-    """Yield the tables of a store that hold rows of its own, not a search index."""
+def read_tables(query: Query, schema: str = "main") -> dict[str, Table]:
+    """Return the tables of a store, or of an attached one, that hold rows of its own, not a search
+    index."""
     rows = query(
-        "SELECT t.name, c.name, c.pk, upper(c.type) FROM main.sqlite_master AS t "
-        "JOIN pragma_table_xinfo(t.name, 'main') AS c WHERE t.type = 'table' AND c.hidden = 0 "
+        f"SELECT t.name, c.name, c.pk, upper(c.type) FROM {schema}.sqlite_master AS t "
+        f"JOIN pragma_table_xinfo(t.name, '{schema}') AS c WHERE t.type = 'table' AND c.hidden = 0 "
         f"AND substr(t.name, 1, 7) <> 'sqlite_' AND NOT ({_IS_INDEX}) ORDER BY t.name, c.cid"
     )
+    tables = {}
     for name, found in groupby(rows, itemgetter(0)):
         columns = [(as_int(pk), str(column), str(kind)) for _name, column, pk, kind in found]
         key = sorted(column for column in columns if column[0])
-        yield Table(
+        tables[str(name)] = Table(
             str(name),
             tuple(column for _pk, column, _kind in columns),
             tuple(column for _pk, column, _kind in key),
             has_hidden_rowid=[kind for _pk, _column, kind in key] != ["INTEGER"],
         )
+    return tables
 
 
-def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) -> Layout:
+def find_layout(query: Query, saved: Mapping[str, Table] | None = None) -> Layout:
     """Find everything in a store that refers to sessions.
 
     Args:
         query: Asks the store.
-        saved: Columns by table of a bundle, which may be of another schema: all others are left
+        saved: Tables of a bundle, which may be of another schema: other tables and columns are left
             out. None for none.
 
     Raises:
         RefusedError: A table refers to them in a way that a restore could not recreate.
     """
-    stored = {table.name: table for table in _read_tables(query)}
-    tables = stored
-    if saved is not None:
-        tables = {
-            name: stored[name]._replace(
-                columns=tuple(each for each in columns if each in stored[name].columns)
-            )
-            for name, columns in saved.items()
-            if name in stored
-        }
+    stored = read_tables(query)
+    tables = {
+        name: stored[name]._replace(
+            columns=tuple(each for each in table.columns if each in stored[name].columns)
+        )
+        for name, table in (stored if saved is None else saved).items()
+        if name in stored
+    }
     keys = query(
         'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), upper(f.on_delete) '
         "FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
@@ -193,8 +191,15 @@ def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) 
         and key.column in tables[key.table].columns
     ]
     owned = {**_shared(tables), **_taken(tables, references)}
-    of_sessions = (tables[name]._replace(condition=f"({own})") for name, own in owned.items())
-    return Layout(tables, (*references, LINK), tuple(of_sessions))
+    references.append(LINK)
+    of_sessions = (
+        tables[name]._replace(
+            condition=f"({own})",
+            references=tuple(key for key in references if key.table == name),
+        )
+        for name, own in owned.items()
+    )
+    return Layout(tables, tuple(of_sessions))
 
 
 def _taken(tables: Mapping[str, Table], references: Iterable[ForeignKey]) -> dict[str, str]:

@@ -44,7 +44,6 @@ from hermes_browse.store.trash.bundle import (
     verify,
 )
 from hermes_browse.store.trash.copying import write_bundle
-from hermes_browse.store.trash.session_files import find_files
 from hermes_browse.store.trash.shelf import BundleFate, list_bundles
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
@@ -58,9 +57,8 @@ def written(path, progress=NOBODY):
     with Store(path).reader() as reader:
         ids = tuple(sorted(FAMILY))
         saved = [SavedConversation("tip", "Harbour #3", ids, 24)]
-        files = find_files(folder, ids)
         return write_bundle(
-            reader, saved, files, path.parent / "trash", NOW, BundleFate(), progress
+            reader, saved, folder, path.parent / "trash", NOW, BundleFate(), progress
         )
 
 
