@@ -128,6 +128,7 @@ def delete_portions(
         BrowseError: As of `delete`, if nothing was done before. Also where a session that the plans
             do not list would lose its parent: it may be a new part.
     """
+    files: list[SessionFile] = []
     notes: list[str] = []
     progress = portions.progress
     try:
@@ -139,7 +140,7 @@ def delete_portions(
             remove_leftovers(trash, now)
             fate = BundleFate(deleting=os.getpid())
             bundle = _write(writer.reader, plans, trash, now, sessions_folder, fate, progress)
-            after.callback(_end, bundle, portions, notes)
+            after.callback(_end, bundle, portions, files, notes)
             reparented = {session.id for plan in plans for session in plan.reparented}
             if not reparented.issuperset(bundle.reparented):
                 raise ChangedMeanwhileError
@@ -157,21 +158,24 @@ def delete_portions(
             failure.remedy = " ".join(filter(None, [failure.remedy, *notes]))
             raise
         portions.error = failure
-    names = tuple(file.path.name for file in _files_gone(bundle, portions))
+    names = tuple(file.path.name for file in files)
     return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes))
 
 
-def _files_gone(bundle: WrittenBundle, portions: Portions[DeletePlan]) -> list[SessionFile]:
-    gone = {session for plan in portions.done for session in plan.session_ids}
-    return [file for file in bundle.files if file.session in gone]
-
-
-def _end(bundle: WrittenBundle, portions: Portions[DeletePlan], notes: list[str]) -> None:
-    """Remove the files of what was deleted, and mark in the trash what was not; notes are added.
+def _end(
+    bundle: WrittenBundle,
+    portions: Portions[DeletePlan],
+    files: list[SessionFile],
+    notes: list[str],
+) -> None:
+    """Remove the files of what was deleted, and mark in the trash what was not; both lists are added
+    to.
 
     What was not, and is no longer in the store either, the bundle may be the only one to have.
     """
-    notes.extend(remove_files(_files_gone(bundle, portions)))
+    deleted = {session for plan in portions.done for session in plan.session_ids}
+    files += [file for file in bundle.files if file.session in deleted]
+    notes += remove_files(files)
     gone = {plan.conversation.id for plan in (*portions.done, *portions.doubtful)}
     fate = mark_kept(bundle.path, bundle.facts, gone)
     if len(fate.kept) == len(bundle.facts.conversations):
@@ -285,8 +289,8 @@ def _check_rows_unchanged(tx: Writer, layout: Layout) -> None:
     for table in layout.taken:
         # The delete of a parent in an earlier portion has cut its links.
         same = equal(column for column in table.columns if column != LINK.column)
-        different.append(f"{table.unlike(table.where('b'), same)} LIMIT 1")
-        different.append(f"{table.counted('m')} EXCEPT {table.counted('b')}")
+        different.append(f"{table.unlike(table.saved, same)} LIMIT 1")
+        different.append(table.miscounted)
     if any(map(tx.rows, different)):
         raise ChangedMeanwhileError
 
@@ -308,15 +312,16 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
     # substring index read (0.22); prompts when no session names them any more.
     for table in reversed(layout.owned):
         progress.check()
-        own, expected = table.where("m"), table.counted("b")
+        own, expected = table.own, f"{table.bundle} WHERE {table.saved}"
         if table.is_shared:
-            saved = f"SELECT b.hash FROM {table.bundle} WHERE {table.where('b')}"
             tests = (f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns))
             used = f"SELECT 1 FROM main.sessions AS s WHERE {' OR '.join(tests)}"
-            own = f"m.hash IN ({saved}) AND NOT EXISTS ({used})"
-            expected = f"SELECT count(*) FROM {table.main} WHERE {own}"
+            own = f"m.hash IN (SELECT b.hash FROM {expected}) AND NOT EXISTS ({used})"
+            expected = f"{table.main} WHERE {own}"
         tx.execute(
-            f"UPDATE hermes_browse_changes SET expected = ({expected}) WHERE name = ?", [table.name]
+            "UPDATE hermes_browse_changes SET expected = "
+            f"(SELECT count(*) FROM {expected}) WHERE name = ?",
+            [table.name],
         )
         some = f"SELECT m._rowid_ FROM {table.main} WHERE {own} LIMIT {EVERY}"
         while count := tx.execute(f"DELETE FROM {table.main} WHERE _rowid_ IN ({some})"):

@@ -48,12 +48,6 @@ def check_writable(store: Store, reader: Reader, tables: Iterable[str]) -> None:
         StoreRefusedError: With the reason.
         StoreDamagedError: SQLite finds the file malformed.
     """
-    _check_file(store, reader)
-    check_version(reader.schema)
-    check_triggers(reader.rows, tables)
-
-
-def _check_file(store: Store, reader: Reader) -> None:
     path = store.path
     if reader.snapshot:
         raise StoreRefusedError(
@@ -88,6 +82,8 @@ def _check_file(store: Store, reader: Reader) -> None:
             ),
             remedy=_("Run hermes-browse on the machine whose disk it is."),
         )
+    check_version(reader.schema)
+    check_triggers(reader.rows, tables)
 
 
 def _file_system(path: Path) -> str:

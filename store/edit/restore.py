@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence, Set
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -117,7 +116,8 @@ def restore(
         raise RefusedError(
             _("The deletion {name} holds none of these sessions.", name=name), is_unchanged=True
         )
-    with writing(store, DELETE_AND_RESTORE, foreign_keys=False) as writer:
+    with writing(store, DELETE_AND_RESTORE) as writer:
+        writer.execute("PRAGMA foreign_keys=0")
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
         find(trash, name)  # another program may have dropped it while it was read
@@ -206,8 +206,7 @@ def check_index(store: Store) -> tuple[str, ...]:
     """
     try:
         with writing(store, DELETE_AND_RESTORE) as writer:
-            compare = partial(_compare_index, store=store)
-            return writer.run(compare, lambda _reader, _notes: None)
+            return writer.run(lambda tx: _compare_index(tx, store), lambda _reader, _notes: None)
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
         return (

@@ -87,19 +87,20 @@ class RestoredRows:
             BundleDamagedError: It has no row of one of them.
         """
         choose(tx.rows, sorted(sessions), "wanted")
-        owner, messages = self._layout.tables["sessions"], self._layout.tables["messages"]
+        owner, messages = (self._same(self._layout.tables[name]) for name in _STRICT)
         both = (
-            f"{messages.bundle} JOIN {messages.main} ON {messages.join} WHERE b.session_id = owner"
+            "FROM bundle.messages AS b JOIN main.messages AS m ON m.id IS b.id "
+            "WHERE b.session_id = owner"
         )
         for id, expected, is_present, is_alike, taken in tx.rows(
             "SELECT owner, expected, is_present, is_same "
-            f"AND (SELECT count(*) FROM {messages.main} WHERE m.session_id = owner) = expected "
-            f"AND (SELECT count(*) FROM {both} AND {self._same(messages)}) = expected, "
-            f"(SELECT min(b.id) FROM {both}) "
-            f"FROM (SELECT b.id AS owner, m.id IS NOT NULL AS is_present, {self._same(owner)} AS is_same, "
+            "AND (SELECT count(*) FROM main.messages AS m WHERE m.session_id = owner) = expected "
+            f"AND (SELECT count(*) {both} AND {messages}) = expected, "
+            f"(SELECT min(b.id) {both}) "
+            f"FROM (SELECT b.id AS owner, m.id IS NOT NULL AS is_present, {owner} AS is_same, "
             "(SELECT count(*) FROM bundle.messages AS x WHERE x.session_id = b.id) AS expected "
-            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN (SELECT id FROM temp.wanted)) "
-            "ORDER BY owner"
+            "FROM bundle.sessions AS b LEFT JOIN main.sessions AS m ON m.id = b.id "
+            "WHERE b.id IN (SELECT id FROM temp.wanted)) ORDER BY owner"
         ):
             session = str(id)
             self.messages[session] = as_int(expected)
@@ -122,7 +123,7 @@ class RestoredRows:
         attach(reader.rows, self._path)
         chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
         for table in self._layout.taken:
-            unlike = f"{chosen} {table.unlike(table.where('b'), self._same(table))}"
+            unlike = f"{chosen} {table.unlike(table.saved, self._same(table))}"
             for row in reader.rows_in(unlike, sessions):
                 key = ", ".join(map(text_of, row))
                 if table.name in _STRICT:
@@ -165,7 +166,9 @@ class RestoredRows:
         tx.execute(
             "UPDATE main.sessions AS m SET parent_session_id = NULL "
             "WHERE id IN (SELECT id FROM chosen) "
-            f"AND {LINK.dangling('m')} AND id NOT IN ({missing})"
+            "AND parent_session_id IS NOT NULL AND NOT EXISTS "
+            "(SELECT 1 FROM main.sessions AS t WHERE t.id = m.parent_session_id) "
+            f"AND id NOT IN ({missing})"
         )
         self._check_references(tx)
         self.notes += _set_titles(tx)
@@ -175,8 +178,8 @@ class RestoredRows:
         for table in self._layout.owned:
             for key in table.references:
                 if key != LINK and tx.rows(
-                    f"SELECT 1 FROM {table.bundle} WHERE {table.where('b')} "
-                    f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
+                    f"SELECT 1 FROM {table.bundle} WHERE {table.saved} "
+                    f"AND {key.dangling} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
                 ):
                     raise RefusedError(
                         _(
@@ -208,9 +211,9 @@ def _slices(tx: Writer, table: Table) -> Iterator[str]:
     """Yield conditions on rows `b` that each select some of these rows: of messages at most `EVERY`,
     of other tables all."""
     if table.name != "messages":
-        yield table.where("b")
+        yield table.saved
         return
-    ids = f"SELECT b._rowid_ FROM {table.bundle} WHERE {table.where('b')} ORDER BY 1"
+    ids = f"SELECT b._rowid_ FROM {table.bundle} WHERE {table.saved} ORDER BY 1"
     for some in chunks(tx.rows(ids), EVERY):
         yield f"b._rowid_ IN ({', '.join(str(id) for (id,) in some)})"
 
@@ -233,16 +236,16 @@ def _insert_rows(tx: Writer, table: Table, rows: str) -> int:
     )
 
 
-def _empty_filled(tx: Writer, table: Table, rows: str) -> None:
+def _empty_filled(tx: Writer, messages: Table, rows: str) -> None:
     """Empty the columns that a trigger of the store filled on insert."""
-    filled = [column for column in _FILLED if column in table.columns]
+    filled = [column for column in _FILLED if column in messages.columns]
     if filled:
-        saved = f"SELECT {names_of(filled, 'b.')} FROM {table.bundle} WHERE b.id = m.id"
         different = " OR ".join(map(differs, filled))
-        both = f"{table.bundle} JOIN {table.main} ON {table.join}"
         tx.execute(
-            f"UPDATE {table.main} SET ({names_of(filled)}) = ({saved}) "
-            f"WHERE id IN (SELECT b.id FROM {both} WHERE {rows} AND ({different}))"
+            f"UPDATE main.messages AS m SET ({names_of(filled)}) = "
+            f"(SELECT {names_of(filled, 'b.')} FROM bundle.messages AS b WHERE b.id = m.id) "
+            "WHERE id IN (SELECT b.id FROM bundle.messages AS b JOIN main.messages AS m "
+            f"ON m.id IS b.id WHERE {rows} AND ({different}))"
         )
 
 

@@ -126,6 +126,7 @@ class Writer:
             WriteInDoubtError: The commit failed; the sentence says what the store holds now. There
                 can be no further transaction.
         """
+
         self._begin()
         try:
             self._check_unchanged()
@@ -214,14 +215,13 @@ class Writer:
 
 
 @contextmanager
-def writing(store: Store, tables: Iterable[str], *, foreign_keys: bool = True) -> Iterator[Writer]:
+def writing(store: Store, tables: Iterable[str]) -> Iterator[Writer]:
     """Open a store for transactions; an error in the block says that nothing was changed if, and only
     if, that is so.
 
     Args:
         store: A store of this machine.
         tables: Those that are written to, as of `check_triggers`.
-        foreign_keys: False only to restore references whose targets were missing before.
 
     Raises:
         RefusedError: It is not safe to write to this store; nothing was changed.
@@ -229,7 +229,7 @@ def writing(store: Store, tables: Iterable[str], *, foreign_keys: bool = True) -
     with store.reader() as reader:
         try:
             check_writable(store, reader, tables)  # it reads: now this connection holds its lock
-            connection = _open_for_writing(store.path, foreign_keys=foreign_keys)
+            connection = _open_for_writing(store.path)
         except BrowseError as error:
             error.is_unchanged = True
             raise
@@ -255,11 +255,11 @@ def _finish_rollback(store: Store) -> None:
                 connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
 
 
-def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> sqlite3.Connection:
+def _open_for_writing(path: Path) -> sqlite3.Connection:
     """Open a connection that may write; it never creates a file and never checkpoints the log."""
     with translated(path, _WRITING):
         connection = opened(path, "rw", _ATTEMPT)
-        connection.execute(f"PRAGMA foreign_keys={foreign_keys:d}")
+        connection.execute("PRAGMA foreign_keys=1")
         connection.execute("PRAGMA wal_autocheckpoint=0")
         # The journal of a statement would be a temporary file, which stays if the program is killed
         # at that moment.

@@ -17,6 +17,7 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -158,24 +159,17 @@ def read_bundle_facts(path: Path) -> BundleFacts:
             ).fetchall()
         if facts["name"] != path.stem:
             raise BundleDamagedError(_("It has been renamed."))
-        return BundleFacts(
-            path.stem,
-            float(facts["created_at"]),
-            Origin(str(facts["store"]), as_text(facts["instance"])),
-            tuple(
-                _saved(tip, title, list(rows))
-                for (tip, title), rows in groupby(listed, lambda row: row[:2])
-            ),
-        )
+        conversations = []
+        for (tip, title), group in groupby(listed, itemgetter(0, 1)):
+            rows = list(group)
+            sessions = tuple(first_texts(row[2:] for row in rows))
+            messages = sum(as_int(row[3]) for row in rows)
+            saved = SavedConversation(str(tip), as_text(title), sessions, messages)
+            conversations.append(saved)
+        origin = Origin(str(facts["store"]), as_text(facts["instance"]))
+        return BundleFacts(path.stem, float(facts["created_at"]), origin, tuple(conversations))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BundleDamagedError(_("Its facts are broken.")) from error
-
-
-def _saved(tip: object, title: object, rows: Sequence[Row]) -> SavedConversation:
-    sessions = tuple(first_texts(row[2:] for row in rows))
-    return SavedConversation(
-        str(tip), as_text(title), sessions, sum(as_int(row[3]) for row in rows)
-    )
 
 
 def verify(path: Path, progress: Progress = NOBODY) -> BundleFacts:

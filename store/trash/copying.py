@@ -248,9 +248,8 @@ class _Copy:
         listed = f"_rowid_, {names_of(table.columns)}"
         for some in self._pick(table):
             picked = ", ".join(map(str, some))
-            # Prompts may be there already, from sessions before.
             self.query(
-                f"INSERT OR IGNORE INTO bundle.{name} ({listed}) "
+                f"INSERT INTO bundle.{name} ({listed}) "
                 f"SELECT {listed} FROM main.{name} WHERE _rowid_ IN ({picked})"
             )
             self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
@@ -259,16 +258,19 @@ class _Copy:
         for key in table.references:
             self.query(
                 "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
-                f"FROM {table.bundle} WHERE {table.where('b')} AND {key.dangling('b')}",
+                f"FROM {table.bundle} WHERE {table.saved} AND {key.dangling}",
                 [table.name, key.column],
             )
         if not table.is_shared:
-            self._check(table.name, self.query(f"{table.counted('m')} EXCEPT {table.counted('b')}"))
+            self._check(table.name, self.query(table.miscounted))
 
     def _pick(self, table: Table) -> Iterator[Sequence[object]]:
         """Yield the rowids of owned rows, each time as many as are copied in a short statement."""
-        owned = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {table.where('m')}")
-        rowids = [rowid for (rowid,) in owned]
+        # Prompts may have been copied with sessions before.
+        copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
+        missing = f"{table.own} AND NOT EXISTS ({copied})"
+        found = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
+        rowids = [rowid for (rowid,) in found]
         done = 0
         while some := rowids[done : done + self._size]:
             self._progress.check()

@@ -21,6 +21,7 @@ import re
 import sqlite3
 import stat
 from collections.abc import Collection, Container, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +44,8 @@ _NO_TRANSCRIPT = re.compile(r"\.|request_dump_|session(?:s|_)\.json\Z")
 _TRANSCRIPT = re.compile(r"(.+)\.jsonl|(?:session_)?(.+)\.json", re.DOTALL)
 """Names of transcripts, with the session."""
 _MODE = 0o777
+_STATE = attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns")
+"""Which file it is, and what changes with its content."""
 
 
 def private(path: str, flags: int) -> int:
@@ -60,10 +63,8 @@ class SessionFile(NamedTuple):
     @property
     def is_unchanged(self) -> bool:
         """Whether it is still the same file with the same content."""
-        now, then = plain_file(self.path), self.stat
-        if now is None or not os.path.samestat(now, then):
-            return False
-        return (now.st_size, now.st_mtime_ns) == (then.st_size, then.st_mtime_ns)
+        now = plain_file(self.path)
+        return now is not None and _STATE(now) == _STATE(self.stat)
 
 
 def owners(name: str) -> list[str]:
@@ -146,14 +147,11 @@ class Count(NamedTuple):
 
 def count_old_files(folder: Path | None, reader: Reader) -> Count:
     """Count the transcripts in a folder without a session in a store; zeros if it cannot be read."""
-    if folder is None:
-        return Count()
-    try:
-        if next(find_old_files(folder, ()), None) is None:
-            return Count()
-        sizes = [each.stat.st_size for each in find_old_files(folder, known_sessions(reader))]
-    except OSError:
-        return Count()
+    sizes: list[int] = []
+    with contextlib.suppress(OSError):
+        if folder is not None and any(find_old_files(folder, ())):
+            known = known_sessions(reader)
+            sizes = [each.stat.st_size for each in find_old_files(folder, known)]
     return Count(len(sizes), sum(sizes))
 
 

@@ -176,8 +176,8 @@ def describe(path: Path) -> Bundle:
     size, made = 0, 0.0
     with contextlib.suppress(OSError):
         made = path.lstat().st_mtime
-        files = (each.lstat() for each in (path, *path.rglob("*")) if not each.is_dir())
-        size = sum(each.st_size for each in files)
+        files = [path, *path.rglob("*")]
+        size = sum(each.lstat().st_size for each in files if not each.is_dir())
     bundle = Bundle(path.stem, path, made, (), (), 0, size, None, "")
     if path.suffix != SUFFIX:
         return bundle._replace(damage=_(_OLD_FOLDER))

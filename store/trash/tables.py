@@ -46,11 +46,12 @@ class ForeignKey(NamedTuple):
     action: str
     """What a delete of the row it refers to does."""
 
-    def dangling(self, row: str) -> str:
-        """Return the condition for a row whose reference leads nowhere in the store."""
+    @property
+    def dangling(self) -> str:
+        """SQL for whether the reference of a row `b` leads nowhere in the store."""
         column, target, to = map(sql_name, (self.column, self.target, self.to))
-        target_row = f"SELECT 1 FROM main.{target} AS t WHERE t.{to} = {row}.{column}"
-        return f"{row}.{column} IS NOT NULL AND NOT EXISTS ({target_row})"
+        target_row = f"SELECT 1 FROM main.{target} AS t WHERE t.{to} = b.{column}"
+        return f"b.{column} IS NOT NULL AND NOT EXISTS ({target_row})"
 
     @property
     def was_dangling(self) -> str:
@@ -68,12 +69,13 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
     """Stored columns in order, without generated ones."""
     key: tuple[str, ...]
-    """Its primary key."""
+    """Its primary key, or the rowid."""
     has_hidden_rowid: bool
     """Whether no column is the rowid, as `messages.id` is."""
-    condition: str = ""
-    """SQL for the rows that belong to the chosen sessions, with `{row}` for the row and `{schema}`
-    for that of the tables in it; empty if none do."""
+    own: str = ""
+    """SQL for the rows `m` of the store that belong to the chosen sessions; empty if none do."""
+    saved: str = ""
+    """The same for the rows `b` of the bundle."""
     references: tuple[ForeignKey, ...] = ()
     """Its foreign keys."""
 
@@ -96,26 +98,21 @@ class Table(NamedTuple):
     @property
     def join(self) -> str:
         """SQL for whether two rows are the same row, equal or not."""
-        names = map(sql_name, self.key or ["_rowid_"])
-        return " AND ".join(f"m.{name} IS b.{name}" for name in names)
+        return " AND ".join(f"m.{name} IS b.{name}" for name in map(sql_name, self.key))
 
-    def where(self, row: str) -> str:
-        """Return the condition for the rows `m` of the store, or `b` of the bundle."""
-        schema = "main" if row == "m" else "bundle"
-        return self.condition.replace("{row}", row).replace("{schema}", schema)
-
-    def counted(self, row: str) -> str:
-        """Return a SELECT of the number of these rows in the store or in the bundle."""
-        table = self.main if row == "m" else self.bundle
-        return f"SELECT count(*) FROM {table} WHERE {self.where(row)}"
+    @property
+    def miscounted(self) -> str:
+        """SELECT that has a row if store and bundle have another number of these rows."""
+        count = f"SELECT count(*) FROM {self.main} WHERE {self.own}"
+        return f"{count} EXCEPT SELECT count(*) FROM {self.bundle} WHERE {self.saved}"
 
     def unlike(self, rows: str, same: str) -> str:
         """Return a SELECT of the keys of those rows `b` that the store does not have alike.
 
         `rows` and `same` are conditions, as `equal` makes the second one.
         """
-        key = names_of(self.key or ["_rowid_"], "b.")
         alike = f"SELECT 1 FROM {self.main} WHERE {self.join} AND {same}"
+        key = names_of(self.key, "b.")
         return f"SELECT {key} FROM {self.bundle} WHERE ({rows}) AND NOT EXISTS ({alike})"
 
 
@@ -152,7 +149,7 @@ def read_tables(query: Query, schema: str = "main") -> dict[str, Table]:
         tables[str(name)] = Table(
             str(name),
             tuple(column for _pk, column, _kind in columns),
-            tuple(column for _pk, column, _kind in key),
+            tuple(column for _pk, column, _kind in key) or ("_rowid_",),
             has_hidden_rowid=[kind for _pk, _column, kind in key] != ["INTEGER"],
         )
     return tables
@@ -194,7 +191,8 @@ def find_layout(query: Query, saved: Mapping[str, Table] | None = None) -> Layou
     references.append(LINK)
     of_sessions = (
         tables[name]._replace(
-            condition=f"({own})",
+            own=f"({_of(own, 'm', 'main')})",
+            saved=f"({_of(own, 'b', 'bundle')})",
             references=tuple(key for key in references if key.table == name),
         )
         for name, own in owned.items()
@@ -202,10 +200,15 @@ def find_layout(query: Query, saved: Mapping[str, Table] | None = None) -> Layou
     return Layout(tables, tuple(of_sessions))
 
 
+def _of(condition: str, row: str, schema: str) -> str:
+    """Return a condition for the rows of the store, or of the bundle."""
+    return condition.replace("{row}", row).replace("{schema}", schema)
+
+
 def _taken(tables: Mapping[str, Table], references: Iterable[ForeignKey]) -> dict[str, str]:
-    """Return the condition, by table, for the rows that go with their sessions: these, and what
-    refers to them or to their messages. What refers to any of the others stops a delete: see
-    `begin_counting` in `edit/guards.py`."""
+    """Return the condition, by table, for the rows `{row}` of `{schema}` that go with their
+    sessions: these, and what refers to them or to their messages. What refers to any of the others
+    stops a delete: see `begin_counting` in `edit/guards.py`."""
     ids = {
         "sessions": "SELECT id FROM chosen",
         "messages": 'SELECT x."id" FROM {schema}.messages AS x '

@@ -22,7 +22,7 @@ def rows_of(path, *ids):
     with Store(path).reader() as reader:
         counted = {
             owned.name: len(
-                reader.rows(f"{chosen} SELECT 1 FROM {owned.main} WHERE {owned.where('m')}", ids)
+                reader.rows(f"{chosen} SELECT 1 FROM {owned.main} WHERE {owned.own}", ids)
             )
             for owned in find_layout(reader.rows).owned
         }
