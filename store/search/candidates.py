@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
-from operator import attrgetter
+from heapq import merge
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -63,10 +62,6 @@ class Source(NamedTuple):
     """`fts5`, `trigram` or `scan`; empty where it only adds to one."""
     is_certain: bool = False
     """The index alone decides: the texts of its rows need no check."""
-    note: str = ""
-    """A sentence on what is not covered by an index."""
-    is_partial: bool = False
-    """Rows like these are in no source: there are too many of them."""
 
 
 ALL_ROWS = Condition("SELECT id FROM messages WHERE id")
@@ -78,32 +73,22 @@ def _found_by(index: FtsIndex, match: str) -> Condition:
     return Condition(sql, (match,))
 
 
-def _scan(where: Condition, note: str = "", between: Span | None = None) -> Source:
-    return Source(ALL_ROWS, where, between, "scan", note=note)
+def _scan(where: Condition, between: Span | None = None) -> Source:
+    return Source(ALL_ROWS, where, between, "scan")
 
 
 class Candidate(NamedTuple):
-    """A row that may be a hit; sorted, candidates are in the order of time."""
+    """A row that may be a hit; or a mark, ahead of the next rows of a source."""
 
-    moment: float
-    """When it was written, if ids do not follow time, else 0."""
-    id: int
-    session_id: str
-    is_certain: bool
-    """The index alone decides: its text needs no check."""
-
-
-@dataclass(eq=False)
-class _Place:
-    """How far a source has been read."""
-
-    source: Source
     at: int
-    """The id to go on with, times the step of the search, so that it grows."""
-    last: int
-    """The last id, likewise."""
-    size: int = _FIRST
-    """Ids to look at in the next statement: few at first, as they may fill the page."""
+    """Its id, times the step of the search, so that it grows."""
+    is_row: bool = False
+    """Whether it is no mark."""
+    needs_check: bool = False
+    """Whether its text decides, not the index alone."""
+    session_id: str = ""
+    moment: float = 0.0
+    """When it was written, if that is asked for."""
 
 
 @dataclass(eq=False)
@@ -151,6 +136,10 @@ class Candidates:
         sql = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
         low, high = map(as_int, self.reader.rows(sql)[0])
         self._ends = (low, high) if self.step > 0 else (high, low)
+        self.notes: list[str] = []
+        """Sentences on what is not covered by an index."""
+        self.is_partial = False
+        """Some rows are in no source: there are too many of them."""
         self.sources = list(self._sources())
         self.engines = {each.engine for each in self.sources} - {""}
         self.scanned = 0
@@ -164,16 +153,7 @@ class Candidates:
     @property
     def is_complete(self) -> bool:
         """Whether all rows that may be hits were looked at."""
-        return not (self.is_stopped or any(each.is_partial for each in self.sources))
-
-    def _places(self, after: int | None) -> Iterator[_Place]:
-        """Yield where each source begins, after an id."""
-        step = self.step
-        for source in self.sources:
-            first, last = source.between or self._ends
-            at = first * step if after is None else max(first * step, after * step + 1)
-            if at <= last * step:
-                yield _Place(source, at, last * step)
+        return not (self.is_stopped or self.is_partial)
 
     def pages(self, after: int | None = None, least: int = 0) -> Iterator[list[Candidate]]:
         """Yield candidates after an id, each once and in the order of ids; at least so many
@@ -181,46 +161,51 @@ class Candidates:
 
         Pages may be empty: between two of them nothing is open, and the caller may do anything.
         """
-        places = list(self._places(after))
-        ahead: dict[int, Candidate] = {}
-        page: list[Candidate] = []
-        while places and not self.stops():
-            place = min(places, key=attrgetter("at"))
-            ahead = self._next(place, "m.timestamp" if least else "0") | ahead
-            places = [each for each in places if each.at <= each.last]
-            reached = min((each.at for each in places), default=inf)  # by all sources
-            page += [ahead.pop(at) for at in sorted(ahead) if at < reached]
-            if len(page) >= least:
-                yield page
-                page = []
-        yield page
+        # The time is stored after long texts: it is read only where it is needed.
+        stamp_sql = "m.timestamp" if least else "0"
+        page: dict[int, Candidate] = {}
+        for each in merge(
+            *(self._read_source(source, after, stamp_sql) for source in self.sources)
+        ):
+            if each.is_row:
+                page.setdefault(each.at, each)
+            elif self.stops():
+                break
+            elif len(page) >= least:
+                yield list(page.values())
+                page = {}
+        yield list(page.values())
 
-    def _next(self, place: _Place, stamp_sql: str) -> dict[int, Candidate]:
-        """Return the next candidates of a source by id, times the step.
-
-        The time is stored after long texts: it is read only where it is needed.
-        """
-        source, step = place.source, self.step
+    def _read_source(
+        self, source: Source, after: int | None, stamp_sql: str
+    ) -> Iterator[Candidate]:
+        """Yield the candidates of a source; a mark ahead of each statement, so that it waits until
+        the search has come to it."""
+        step, size = self.step, _FIRST
+        first, last = (end * step for end in source.between or self._ends)
+        at = first if after is None else max(first, after * step + 1)
         where = all_of([self._where, source.where])
-        between = sorted((place.at * step, place.last * step))
-        rows = self.reader.rows(
+        sql = (
             f"WITH c(id) AS ({source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {self._direction} LIMIT ?) "
-            f"SELECT c.id, m.id IS NOT NULL, {stamp_sql}, m.session_id FROM c "
-            f"LEFT JOIN message_rows m ON {where.sql} ORDER BY 1 {self._direction}",
-            [*source.ids.values, *between, place.size, *where.values],
+            f"SELECT c.id, m.id IS NOT NULL, m.session_id, {stamp_sql} FROM c "
+            f"LEFT JOIN message_rows m ON {where.sql} ORDER BY 1 {self._direction}"
         )
-        reached = as_int(rows[-1][0]) * step if len(rows) == place.size else place.last
-        place.at, place.size = reached + 1, min(place.size * 2, _MOST)
-        if source.ids is ALL_ROWS:
-            self.scanned += len(rows)
-            first, last = self._ends
-            self.progress((place.at - first * step) / (abs(last - first) + 1))
-        found = {}
-        for key, is_in, stamp, session_id in rows:
-            if is_in:
-                id, moment = as_int(key), as_time(stamp) or FAR_PAST
-                found[id * step] = Candidate(moment, id, text_of(session_id), source.is_certain)
-        return found
+        while at <= last:
+            yield Candidate(at)
+            between = sorted((at * step, last * step))
+            rows = self.reader.rows(sql, [*source.ids.values, *between, size, *where.values])
+            at = as_int(rows[-1][0]) * step + 1 if len(rows) == size else last + 1
+            size = min(size * 2, _MOST)
+            if source.ids is ALL_ROWS:
+                self.scanned += len(rows)
+                start, end = self._ends
+                self.progress((at - start * step) / (abs(end - start) + 1))
+            for key, is_in, session_id, stamp in rows:
+                if is_in:
+                    moment = as_time(stamp) or FAR_PAST
+                    needs_check = not source.is_certain
+                    place = as_int(key) * step
+                    yield Candidate(place, True, needs_check, text_of(session_id), moment)
 
     def in_time(self, after: int | None = None) -> Iterator[list[int]]:
         """Yield the ids of candidates in the order of time, after one.
@@ -232,7 +217,8 @@ class Candidates:
         block = self._block_size()
         skip_until = after if block else None
         for page in self.pages(None if block else after, block):
-            ids = [each.id for each in sorted(page, reverse=self.step < 0)]
+            page.sort(key=lambda each: (each.moment * self.step, each.at))
+            ids = [each.at * self.step for each in page]
             if skip_until in ids:
                 ids, skip_until = ids[ids.index(skip_until) + 1 :], None
             if skip_until is None:
@@ -261,7 +247,8 @@ class Candidates:
         """Yield where the candidates come from."""
         query = self.asked
         if query.in_reasoning:
-            yield _scan(Condition(HAS_REASONING), _("Reasoning is in no index: it is scanned."))
+            self.notes.append(_("Reasoning is in no index: it is scanned."))
+            yield _scan(Condition(HAS_REASONING))
         elif query.filters and not query.groups:
             yield _scan(EVERYTHING)
         else:
@@ -279,7 +266,8 @@ class Candidates:
                 note = _(
                     "Hermes has marked the search index as stale: the rows themselves are scanned."
                 )
-            yield _scan(where, note)
+            self.notes.append(note)
+            yield _scan(where)
             return
         substrings = ""
         # In files that Hermes 0.20 and later has made, it leaves out the output of tools.
@@ -333,18 +321,20 @@ class Candidates:
                 "Hermes' index lacks 1 message: it is scanned.",
                 "Hermes' index lacks {count:,} messages: they are scanned.",
                 gaps.missing,
-            ).format(count=gaps.missing)
+            )
+            self.notes.append(note.format(count=gaps.missing))
             between = (gaps.first, gaps.last) if self.step > 0 else (gaps.last, gaps.first)
-            yield _scan(all_of([Condition(gaps.sql), where]), note, between)
+            yield _scan(all_of([Condition(gaps.sql), where]), between)
         read = gaps.truncated[-_MOST_TRUNCATED:]
-        if not read:
-            return
-        note = _(
-            "Hermes' index has only the beginning of {count:,} messages; {read:,} of them were "
-            "read in full.",
-            count=len(gaps.truncated),
-            read=len(read),
-        )
-        is_partial = len(gaps.truncated) > len(read)
-        ids = Condition("SELECT value FROM json_each(?) WHERE value", (json.dumps(read),))
-        yield Source(ids, where, note=note * is_partial, is_partial=is_partial)
+        if len(gaps.truncated) > len(read):
+            note = _(
+                "Hermes' index has only the beginning of {count:,} messages; {read:,} of them were "
+                "read in full.",
+                count=len(gaps.truncated),
+                read=len(read),
+            )
+            self.notes.append(note)
+            self.is_partial = True
+        if read:
+            ids = Condition("SELECT value FROM json_each(?) WHERE value", (json.dumps(read),))
+            yield Source(ids, where)

@@ -97,7 +97,8 @@ class Search(Candidates):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
-        self._notes: list[str] = []
+        self._fault = ""
+        """Why the index cannot be used; empty while it can be."""
 
     # Pages
 
@@ -122,12 +123,11 @@ class Search(Candidates):
 
     def _answer(self, rows: Iterable[StoredRow], *, is_part: bool) -> Answer:
         """Return an answer; `is_part` if more rows would have to be looked at for all of it."""
-        notes = [*(each.note for each in self.sources), *self._notes]
         return Answer(
             tuple(make_hit(row, self.asked.terms) for row in rows),
             engine_of(self.engines),
             complete=self.is_complete and not is_part,
-            notes=tuple(filter(None, dict.fromkeys(notes))),
+            notes=tuple(filter(None, dict.fromkeys(self.notes))),
             stopped=is_part,
             more=is_part,
             matchers=self.asked.terms,
@@ -138,10 +138,10 @@ class Search(Candidates):
     ) -> list[StoredRow]:
         """Return the rows of a page, and one more where there are more."""
         self.begin()
+        self.notes.append(self._fault)
         is_ranked = self.order == HitOrder.RELEVANCE and "fts5" in self.engines
         if self.order == HitOrder.RELEVANCE and self.engines and not is_ranked:
-            note = _("Newest first: only what the word index finds can be ranked.")
-            self._notes.append(note)
+            self.notes.append(_("Newest first: only what the word index finds can be ranked."))
         wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
         rows: list[StoredRow] = []
         for page in self._hits(after and after.message_id, min(wanted, _BATCH)):
@@ -188,8 +188,7 @@ class Search(Candidates):
     def _ranked(self, rows: list[StoredRow], most: int) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
         if len(rows) == most:
-            note = _("Ranked among the newest {count:,} hits.", count=len(rows))
-            self._notes.append(note)
+            self.notes.append(_("Ranked among the newest {count:,} hits.", count=len(rows)))
         index = self.reader.schema.fts
         if index is None or not rows:
             return rows
@@ -211,12 +210,11 @@ class Search(Candidates):
                 raise
             reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()
-            note = _(
+            self._fault = _(
                 "Hermes' search index cannot be used ({reason}): {remedy}.",
                 reason=error.sentence,
                 remedy=reader.index_remedy,
             )
-            self._notes = [note]  # those before are about what was found with the index
             return work()
 
     # Counting
@@ -240,6 +238,6 @@ class Search(Candidates):
     def _sessions(self) -> Iterator[str]:
         """Yield the session of each hit."""
         for page in self.pages():
-            yield from (each.session_id for each in page if each.is_certain)
-            others = [each.id for each in page if not each.is_certain]
+            yield from (each.session_id for each in page if not each.needs_check)
+            others = [each.at * self.step for each in page if each.needs_check]
             yield from (row.session_id for row in self._accepted(others))
