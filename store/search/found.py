@@ -1,14 +1,11 @@
 """What a search shows: hits with their conversations, matching titles and context; how many there
-are."""
+are; and other queries that find something, where one finds too little."""
 
 from __future__ import annotations
 
-import re
 import time
-from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from itertools import accumulate
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -19,17 +16,22 @@ from ..progress import TellShare, never, quiet
 from ..sessions.catalog import UNREAD, Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
+from ..wording import _
+from .conditions import EVERYTHING
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
 from .filters import Filter
-from .query import Query, parse
-from .suggestions import Suggestion, suggest
-from .terms import fold_composed
+from .query import Query, QueryProblem, parse, unknown_filters
+from .scope import Conditions
+from .terms import Term, TermKind, fold_composed
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
 _COUNTING = 20.0
 """Seconds until a count ends with "at least"."""
+_Part = Filter | Term | QueryProblem
+_SUGGESTING = 1.0
+"""Seconds to count the hits of one suggestion."""
 _CONTEXT_WIDTH = 200
 
 
@@ -114,43 +116,26 @@ def _titles(search: Search) -> list[Conversation]:
 def titled(catalog: Catalog, query: Query) -> list[str]:
     """Return the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first."""
-    names = catalog.kept(_Names)
-    found: set[int] = set()
+    names = catalog.kept(_names)
+    found: set[str] = set()
     for group in query.groups:
-        found |= set.intersection(*(names.having(fold_composed(each.text)) for each in group))
-    return [
-        names.roots[index]
-        for index in sorted(found)
-        if not any(each.first(names.names[index]) for each in query.excluded)
-    ]
+        roots = list(names)
+        for word in (fold_composed(each.text) for each in group):
+            roots = [root for root in roots if word in names[root]]
+        found.update(roots)
+    for each in query.excluded:
+        found = {root for root in found if not each.first(names[root])}
+    return [root for root in names if root in found]
 
 
-_END = "\0"
-"""Ends a name."""
-
-
-class _Names:
-    """The folded titles and ids of all conversations, the newest first.
-
-    They are looked through as one text: a test of each takes longer than the search for hits where
-    there are many.
-    """
-
-    def __init__(self, catalog: Catalog) -> None:
-        self.roots = catalog.listed(View.ALL)
-        self.names = list(map(_name_of, catalog.select(View.ALL)))
-        self._text = "".join(self.names)
-        self._ends = list(accumulate(map(len, self.names)))
-
-    def having(self, word: str) -> set[int]:
-        """Return the indexes of the names with a folded word in them."""
-        matches = re.finditer(f"{re.escape(word)}[^{_END}]*", self._text)
-        return {bisect(self._ends, match.start()) for match in matches}
-
-
-def _name_of(conversation: Conversation) -> str:
-    names = " ".join(f"{part.title or ''} {part.id}" for part in conversation.segments)
-    return fold_composed(names.replace(_END, " ")) + _END
+def _names(catalog: Catalog) -> dict[str, str]:
+    """Return the folded titles and ids of all conversations by root, the newest first."""
+    return {
+        each.root_id: fold_composed(
+            " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
+        )
+        for each in catalog.select(View.ALL)
+    }
 
 
 def conversations_of(
@@ -181,6 +166,20 @@ def count(
     """Count all hits; after twenty seconds the total is "at least"."""
     ends = until(stopped, _COUNTING)
     return Search(reader, query, now, catalog, view, prefix_last=True, stopped=ends).count(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Another query, or the same one in another view, and what it finds."""
+
+    text: str
+    """What is different, in a few words."""
+    query: str
+    hits: int
+    at_least: bool
+    """There may be more than `hits`."""
+    counts_conversations: bool = False
+    """`hits` counts conversations, not messages: the query only narrows the list."""
 
 
 class HitPage(NamedTuple):
@@ -255,3 +254,98 @@ def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, s
     rows = reader.rows(_AROUND, {"session": hit.session_id, "id": hit.message_id, "count": count})
     messages = read_messages_of(reader, [as_int(row[0]) for row in rows])
     return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]
+
+
+# Other queries that find something
+
+
+def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
+    """Whether a query only narrows the list: it has no terms, and all its filters test
+    conversations."""
+    return not query.groups and bool(query.filters) and conditions.rows == EVERYTHING
+
+
+def count_matches(
+    reader: Reader,
+    query: Query,
+    catalog: Catalog,
+    view: View,
+    now: float,
+    *,
+    stopped: Stopped = never,
+    is_typed: bool = True,
+) -> Suggestion | None:
+    """Count the hits, for at most a second; None if there are none. If the query stands in the search
+    box and only narrows the list, its conversations are counted."""
+    search = Search(reader, query, now, catalog, view, prefix_last=is_typed)
+    are_conversations = is_typed and asks_for_conversations(query, search.conditions)
+    if are_conversations:
+        total = Total(len(search.roots or ()), at_least=False)
+    else:
+        search.stopped = until(stopped, _SUGGESTING)
+        total = search.count()
+    if not total.count:
+        return None
+    return Suggestion("", query.text, total.count, total.at_least, are_conversations)
+
+
+def suggest(
+    reader: Reader,
+    query: Query,
+    catalog: Catalog,
+    view: View,
+    now: float,
+    *,
+    stopped: Stopped = never,
+    is_typed: bool = True,
+) -> tuple[Suggestion, ...]:
+    """Return wider queries that find something in the same view, each counted as by
+    `count_matches`; `stopped` ends it with those counted so far."""
+    suggestions = []
+    untyped = tuple(each for each in query.filters if each.start < 0)
+    for wider, text in _variants(query).items():
+        if stopped():
+            break
+        taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space after it
+        taken = replace(taken, filters=(*taken.filters, *untyped))
+        offer = count_matches(reader, taken, catalog, view, now, stopped=stopped, is_typed=is_typed)
+        if offer is not None:
+            suggestions.append(replace(offer, text=text, query=wider))
+    return tuple(suggestions)
+
+
+def _variants(query: Query) -> dict[str, str]:
+    """Return wider queries, each with what is different; the closest first."""
+    text, terms = query.text, query.terms
+    typed = [each for each in query.filters if each.start >= 0]
+    variants: dict[str, str] = {}
+    for problem in unknown_filters(query):
+        if problem.meant:
+            dash = "-" * text.startswith("-", problem.start)
+            variant = _with(text, problem, dash + problem.meant)
+            variants[variant] = _("with {part}", part=problem.meant)
+    for each in (*typed, *query.excluded):
+        wider = " ".join(_with(text, each, " ").split())
+        variants.setdefault(wider, _("without {part}", part=_typed(query, each)))
+    starred = text
+    for term in reversed(terms):
+        if term.kind is TermKind.WORD:
+            starred = _with(starred, term, f"{_typed(query, term)}*")
+    variants.setdefault(starred, _("as the beginnings of words"))
+    if len(query.groups) == 1 and len(terms) > 1:
+        any_term = " OR ".join(_typed(query, each) for each in terms)
+        excluded = [f"-{_typed(query, each).removeprefix('-')}" for each in query.excluded]
+        rest = [_typed(query, each) for each in typed]
+        variants.setdefault(" ".join([any_term, *excluded, *rest]), _("any of the words"))
+    # Without its only filter the query would be empty.
+    return {wider: what for wider, what in variants.items() if wider not in (text, "")}
+
+
+def _with(text: str, part: _Part, instead: str) -> str:
+    """Return a query with something else instead of one of its parts."""
+    return text[: part.start] + instead + text[part.end :]
+
+
+def _typed(query: Query, part: _Part) -> str:
+    """Return a part of a query as it was typed."""
+    return query.text[part.start : part.end]

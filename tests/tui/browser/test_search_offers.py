@@ -9,8 +9,8 @@ from searching import count
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.search.found import Suggestion
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.suggestions import Suggestion
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.rows import SuggestionRow
