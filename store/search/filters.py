@@ -160,7 +160,9 @@ _FACETS = (
     ("chat", "automation", "subagent", "branch"),
     ("compacted", "rewound", "forgotten"),
 )
-"""States of which a conversation or a message has one, so that several of them are alternatives."""
+FACETS = {state: states[0] for states in _FACETS for state in states}
+"""States of which a conversation or a message has one, each with the first of its kind: several of
+them are alternatives."""
 _CONTENTS = {
     "image": f"m.content < char(1) AND ({HAS_IMAGE})",
     "error": HAS_FAILED,
@@ -229,11 +231,6 @@ class FilterKind:
     def reads_messages(self, typed: Filter, now: float) -> bool:
         """Whether a valid filter is a condition on messages."""
         return "m." in self.condition(typed, now).sql
-
-    def facet(self, value: str) -> str:
-        """Return the same for values that are alternatives."""
-        value = value.lower() if self.key == "is" else ""
-        return next((states[0] for states in _FACETS if value in states), value)
 
 
 _DATES = (

@@ -324,7 +324,8 @@ def _variants(query: Query) -> dict[str, str]:
             dash = "-" * text.startswith("-", problem.start)
             variant = _with(text, problem, dash + problem.meant)
             variants[variant] = _("with {part}", part=problem.meant)
-    for each in (*typed, *query.excluded):
+    narrowing: list[_Part] = [*typed, *query.excluded]
+    for each in narrowing:
         wider = " ".join(_with(text, each, " ").split())
         variants.setdefault(wider, _("without {part}", part=_typed(query, each)))
     starred = text

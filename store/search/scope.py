@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import finalize
 
 from ..cleanup.sizes import KnownSizes, forget_changed, measure
@@ -24,7 +24,7 @@ from ..sessions.relations import SHORT_SOURCES, is_stale
 from ..since.since import read_attention
 from ..text import text_of
 from .conditions import EVERYTHING, Condition, all_of, any_of
-from .filters import BY_KEY
+from .filters import BY_KEY, FACETS
 from .query import Query
 from .terms import fold_composed
 
@@ -80,7 +80,8 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
         if each.negated:  # what is unknown is not excluded
             condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
         elif each.op in (":", "=") and not kind.is_limit:
-            group = (each.key, kind.facet(each.value), _is_of_conversations(condition))
+            value = each.value.lower() if each.key == "is" else ""
+            group = (each.key, FACETS.get(value, value), _is_of_conversations(condition))
         groups[group].append(condition)
     conditions = list(map(any_of, groups.values()))
     if view is not View.ALL:
@@ -100,59 +101,51 @@ def roots_in(
 ) -> list[str]:
     """Return the root ids of the conversations that meet some conditions.
 
-    `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
+    What is not in their table yet is read once, and only of conversations that may meet them; what
+    was counted or measured stays if it is interrupted. `known` is a cache of sizes by session id,
+    and is added to where a filter is on bytes.
     """
+    condition = conditions.conversations
+    conversations = catalog.kept(ConversationTable)
     sizes = {} if known is None else known
-    table = catalog.kept(ConversationTable)
-    return table.roots(reader, catalog, conditions.conversations, sizes)
+    with conversations.lock:
+        for column in _LATER:
+            if f"c.{column}" not in condition.sql:
+                continue
+            if column in _CHANGING:
+                conversations.table.execute(f"UPDATE conversations SET {column} = NULL")
+            # What is compared with NULL is neither true nor false.
+            sql = f"c.{column} IS NULL AND ({condition.sql}) IS NOT 0"
+            unknown = conversations.select(condition._replace(sql=sql))
+            for batch in chunks(unknown, _BATCH if column in _COUNTED else len(unknown) or 1):
+                values = _read_column(reader, catalog, column, batch, sizes)
+                conversations.table.executemany(
+                    f"UPDATE conversations SET {column} = ? WHERE root = ?",
+                    [(value, root) for root, value in values.items()],
+                )
+        return conversations.select(condition)
 
 
 class ConversationTable:
-    """The table `conversations c` of one catalog; used by any thread."""
+    """The table `conversations c` of one catalog; used by any thread that has its lock."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         # Never committed: nobody else sees it.
-        self._table = sqlite3.connect(":memory:", check_same_thread=False)
-        finalize(self, self._table.close)
+        self.table = sqlite3.connect(":memory:", check_same_thread=False)
+        finalize(self, self.table.close)
         columns = (*_OWN, *_PLAIN, *_TEXTS, *_LATER)
-        self._table.execute(
-            f"CREATE TABLE conversations ({', '.join(columns)}, PRIMARY KEY (root))"
-        )
+        self.table.execute(f"CREATE TABLE conversations ({', '.join(columns)}, PRIMARY KEY (root))")
         values = ", ".join(f":{column}" for column in columns)
-        self._table.executemany(
+        self.table.executemany(
             f"INSERT INTO conversations VALUES ({values})",
             [_row(each, catalog.now) for each in catalog.select(View.ALL)],
         )
 
-    def roots(
-        self, reader: Reader, catalog: Catalog, condition: Condition, known: KnownSizes
-    ) -> list[str]:
-        """Return the root ids of the conversations that meet a condition.
-
-        What is not in the table yet is read once, and only of conversations that may meet it; what
-        was counted or measured stays if it is interrupted. `known` is added to.
-        """
-        with self._lock:
-            for column in _LATER:
-                if f"c.{column}" not in condition.sql:
-                    continue
-                if column in _CHANGING:
-                    self._table.execute(f"UPDATE conversations SET {column} = NULL")
-                # What is compared with NULL is neither true nor false.
-                sql = f"c.{column} IS NULL AND ({condition.sql}) IS NOT 0"
-                unknown = self._select(condition._replace(sql=sql))
-                for batch in chunks(unknown, _BATCH if column in _COUNTED else len(unknown) or 1):
-                    values = _read_column(reader, catalog, column, batch, known)
-                    self._table.executemany(
-                        f"UPDATE conversations SET {column} = ? WHERE root = ?",
-                        [(value, root) for root, value in values.items()],
-                    )
-            return self._select(condition)
-
-    def _select(self, condition: Condition) -> list[str]:
+    def select(self, condition: Condition) -> list[str]:
+        """Return the root ids of the conversations that meet a condition."""
         sql = f"SELECT root FROM conversations c WHERE {condition.sql}"
-        return [row[0] for row in self._table.execute(sql, condition.values).fetchall()]
+        return [row[0] for row in self.table.execute(sql, condition.values).fetchall()]
 
 
 def _row(chat: Conversation, now: float) -> dict[str, object]:
@@ -189,34 +182,25 @@ def _read_column(
     if column in ("unread", "waiting"):
         attention = read_attention(reader, catalog, catalog.now)
         return dict.fromkeys(getattr(attention, column), True)
-    if column in _COUNTED:
-        return _count_column(reader, catalog, column, roots, known)
-    if column == "tags":
-        named: Iterable[tuple[str, Sequence[object]]] = read_tags(reader).items()
-    else:
-        rows = reader.rows(_STORED[column])
-        named = ((text_of(key), values) for key, *values in rows)
-    texts: defaultdict[str, list[object]] = defaultdict(list)
-    for session, values in named:
-        texts[catalog.root_of(session) or ""] += values
-    return {root: _lines(texts[root]) for root in roots}
-
-
-def _count_column(
-    reader: Reader, catalog: Catalog, column: str, roots: Sequence[str], known: KnownSizes
-) -> Mapping[str, int]:
     segments = [each for root in roots for each in catalog.conversation(root).segments]
-    if column == "messages":
+    found: Iterable[tuple[str, Sequence[Any]]]
+    if column == "tags":
+        found = read_tags(reader).items()
+    elif column in _STORED:
+        found = [(text_of(key), values) for key, *values in reader.rows(_STORED[column])]
+    elif column == "messages":
         counted = count_rows(reader, [each.id for each in segments])
+        found = [(id, [count]) for id, count in counted.items()]
     else:
         if known:
             forget_changed(reader, segments, known)
         measured = measure(reader, segments, known=known)
-        counted = {each.id: measured[each.id].total for each in segments}
-    sums = dict.fromkeys(roots, 0)
-    for each in segments:
-        sums[catalog.root_of(each.id) or ""] += counted.get(each.id, 0)
-    return sums
+        found = [(each.id, [measured[each.id].total]) for each in segments]
+    parts: defaultdict[str | None, list[Any]] = defaultdict(list)
+    for session, values in found:
+        parts[catalog.root_of(session)] += values
+    combined = sum if column in _COUNTED else _lines
+    return {root: combined(parts[root]) for root in roots}
 
 
 def _lines(texts: Iterable[object]) -> str:
