@@ -150,11 +150,6 @@ class Candidates:
         self.is_stopped = self.is_stopped or self.stopped()
         return self.is_stopped
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether all rows that may be hits were looked at."""
-        return not (self.is_stopped or self.is_partial)
-
     def pages(self, after: int | None = None, least: int = 0) -> Iterator[list[Candidate]]:
         """Yield candidates after an id, each once and in the order of ids; at least so many
         together, with their times.
@@ -262,11 +257,10 @@ class Candidates:
         words, trigram = schema.fts, schema.trigram
         if words is None or schema.is_index_stale:
             note = _("There is no search index to use: the rows themselves are scanned.")
-            if schema.is_index_stale:
-                note = _(
-                    "Hermes has marked the search index as stale: the rows themselves are scanned."
-                )
-            self.notes.append(note)
+            stale = _(
+                "Hermes has marked the search index as stale: the rows themselves are scanned."
+            )
+            self.notes.append(stale if schema.is_index_stale else note)
             yield _scan(where)
             return
         substrings = ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from ..connection.reader import Stopped, chunks
@@ -126,7 +126,7 @@ class Search(Candidates):
         return Answer(
             tuple(make_hit(row, self.asked.terms) for row in rows),
             engine_of(self.engines),
-            complete=self.is_complete and not is_part,
+            complete=not (is_part or self.is_partial),
             notes=tuple(filter(None, dict.fromkeys(self.notes))),
             stopped=is_part,
             more=is_part,
@@ -139,24 +139,23 @@ class Search(Candidates):
         """Return the rows of a page, and one more where there are more."""
         self.begin()
         self.notes.append(self._fault)
-        is_ranked = self.order == HitOrder.RELEVANCE and "fts5" in self.engines
-        if self.order == HitOrder.RELEVANCE and self.engines and not is_ranked:
+        index = self.reader.schema.fts
+        if self.order == HitOrder.RELEVANCE and self.engines:
+            if index is not None and "fts5" in self.engines:
+                return self._ranked(index.name, most + 1)
             self.notes.append(_("Newest first: only what the word index finds can be ranked."))
-        wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
         rows: list[StoredRow] = []
-        for page in self._hits(after and after.message_id, min(wanted, _BATCH)):
+        for page in self._hits(after and after.message_id, min(most + 1, _BATCH)):
             known = len(rows)
-            rows += islice(page, wanted - known)
-            if len(rows) == wanted:
-                break
-            if self.scanned > _LONG_SCAN and not is_ranked and len(rows) > known:
+            rows += islice(page, most + 1 - known)
+            if len(rows) > most:
+                return rows
+            if self.scanned > _LONG_SCAN and len(rows) > known:
                 portion(self._answer(rows, is_part=True))
-        if is_ranked:
-            return self._ranked(rows, wanted)[: most + 1]
-        if after is None and len(rows) < wanted:
+        if after is None:
             # What the order of ids hides is put in its place.
-            is_newest = self.order != HitOrder.OLDEST
-            rows.sort(key=lambda row: (row.moment or FAR_PAST, row.id), reverse=is_newest)
+            step = self.step
+            rows.sort(key=lambda row: ((row.moment or FAR_PAST) * step, row.id * step))
             rows.sort(key=self._is_edit, reverse=True)
         return rows
 
@@ -185,19 +184,19 @@ class Search(Candidates):
         """Whether a row edits one of the files that are looked for."""
         return any(edits_file(row.tool_calls, name) for name in self._files)
 
-    def _ranked(self, rows: list[StoredRow], most: int) -> list[StoredRow]:
+    def _ranked(self, index: str, most: int) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
-        if len(rows) == most:
-            self.notes.append(_("Ranked among the newest {count:,} hits.", count=len(rows)))
-        index = self.reader.schema.fts
-        if index is None or not rows:
-            return rows
+        wanted = max(_RELEVANT, most)
+        rows = list(islice(chain.from_iterable(self._hits(None, _BATCH)), wanted))
+        if len(rows) == wanted:
+            self.notes.append(_("Ranked among the newest {count:,} hits.", count=wanted))
         ranked = self.reader.rows(
-            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
-            [self.asked.match, min(row.id for row in rows)],
+            f"SELECT rowid FROM {index} WHERE {index} MATCH ? AND rowid >= ? ORDER BY rank",
+            [self.asked.match, min((row.id for row in rows), default=0)],
         )
         ranks = {as_int(key): rank for rank, (key,) in enumerate(ranked)}
-        return sorted(rows, key=lambda row: (not self._is_edit(row), ranks.get(row.id, len(ranks))))
+        rows.sort(key=lambda row: (not self._is_edit(row), ranks.get(row.id, len(ranks))))
+        return rows[:most]
 
     def _without_broken_index(self, work: Callable[[], _T]) -> _T:
         """Do some work; if the index is at fault, do it again without: the rows themselves are
@@ -226,17 +225,15 @@ class Search(Candidates):
 
     def count(self, cap: int = COUNT_CAP) -> Total:
         """Count the hits, without making snippets; `cap` is where to stop, 0 counts them all."""
-        return self._without_broken_index(lambda: self._count(cap or _ENDLESS))
-
-    def _count(self, most: int) -> Total:
-        self.begin()
-        sessions = list(islice(self._sessions(), most + 1))
-        at_least = len(sessions) > most or not self.is_complete
+        most = cap or _ENDLESS
+        sessions = self._without_broken_index(lambda: list(islice(self._sessions(), most + 1)))
+        at_least = len(sessions) > most or self.is_stopped or self.is_partial
         counted = sessions[:most]
         return Total(len(counted), at_least, frozenset(counted))
 
     def _sessions(self) -> Iterator[str]:
         """Yield the session of each hit."""
+        self.begin()
         for page in self.pages():
             yield from (each.session_id for each in page if not each.needs_check)
             others = [each.at * self.step for each in page if each.needs_check]

@@ -278,15 +278,13 @@ def count_matches(
     """Count the hits, for at most a second; None if there are none. If the query stands in the search
     box and only narrows the list, its conversations are counted."""
     search = Search(reader, query, now, catalog, view, prefix_last=is_typed)
-    are_conversations = is_typed and asks_for_conversations(query, search.conditions)
-    if are_conversations:
-        total = Total(len(search.roots or ()), at_least=False)
+    if is_typed and asks_for_conversations(query, search.conditions):
+        found = Suggestion("", query.text, len(search.roots or ()), False, True)
     else:
         search.stopped = until(stopped, _SUGGESTING)
         total = search.count()
-    if not total.count:
-        return None
-    return Suggestion("", query.text, total.count, total.at_least, are_conversations)
+        found = Suggestion("", query.text, total.count, total.at_least)
+    return found if found.hits else None
 
 
 def suggest(

@@ -197,7 +197,7 @@ _INDEXED_NAME = re.compile(r"[A-Za-z0-9]([ !#-\[\]-~]*[A-Za-z0-9])?")
 """The names of files that JSON spells as they are."""
 
 
-def as_looked_for(query: Query, *, prefix_last: bool = False) -> Query:
+def as_looked_for(query: Query, *, prefix_last: bool) -> Query:
     """Return a query as it is looked for: with `prefix_last`, while typing, the last word is a prefix
     until a space follows it; a file is a term as well, so that an index finds it."""
     groups = [*query.groups]
@@ -258,6 +258,8 @@ USUAL: Vocabulary = {
     )
 }  # fmt: skip
 """What is offered for a store that has none, or before it is read."""
+_FIELDS = {"source": "source", "cwd": "cwd", "branch": "git_branch", "ended": "end_reason"}
+"""Filters whose values are those of a field of a session."""
 _RECENT = 5000
 """Messages whose tools are read."""
 _MOST = 40
@@ -267,15 +269,14 @@ _MOST = 40
 def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
     """Return the values that occur in a store; tools of the newest messages only."""
     sessions = catalog.sessions.values()
+    words = {
+        key: _frequent(getattr(each, field) for each in sessions) for key, field in _FIELDS.items()
+    }
     sql = "SELECT tool_name FROM message_rows ORDER BY id DESC LIMIT ?"
-    tools = reader.rows(sql, [_RECENT])
-    return {
-        "source": _frequent(each.source for each in sessions) or USUAL["source"],
+    return words | {
+        "source": words["source"] or USUAL["source"],
         "model": _frequent((each.model or "").rpartition("/")[2] for each in sessions),
-        "cwd": _frequent(each.cwd for each in sessions),
-        "tool": _frequent(sorted(first_texts(tools))),
-        "branch": _frequent(each.git_branch for each in sessions),
-        "ended": _frequent(each.end_reason for each in sessions),
+        "tool": _frequent(sorted(first_texts(reader.rows(sql, [_RECENT])))),
         "tag": _frequent(tag for each in sessions for tag in each.tags),
     }
 

@@ -35,6 +35,8 @@ MOST_KEPT = 400
 LONGEST_KEPT = 20_000
 """Code points of a row that is kept: stored and folded, all rows take at most 16 MB if they are in
 ASCII."""
+_TEXTS = "m.content, m.tool_name, m.tool_calls"
+_REASONING = "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, ''), '', m.reasoning_details"
 IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -73,8 +75,6 @@ class StoredRow:
     @cached_property
     def spoken(self) -> str:
         """The content, or the texts in the parts of a multimodal one."""
-        if not self.stored.startswith(SENTINEL):
-            return self.stored
         return decode_content(self.stored)[0].removeprefix(SENTINEL)
 
     @cached_property
@@ -105,15 +105,13 @@ _CHANGES = re.compile(r"write|edit|patch|create|replace|append|insert|delete|rem
 
 def edits_file(tool_calls: str, needle: str) -> bool:
     """Whether tool calls, as stored, change files and name a folded path."""
-    if needle not in fold(unescaped(unescaped(tool_calls))):
-        return False
     return any(
         _CHANGES.search(call.name.lower()) and needle in fold(unescaped(call.arguments))
         for call in decode_tool_calls(tool_calls)
     )
 
 
-def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False) -> list[StoredRow]:
+def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool) -> list[StoredRow]:
     """Return rows in the order of their ids; those that are kept are not read again.
 
     `in_reasoning` reads their reasoning instead of their texts.
@@ -122,22 +120,16 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False)
     if len(kept) > MOST_KEPT:
         kept.clear()
     known = {key: kept[key] for key in ids if key in kept}
-    texts = "m.content, m.tool_name, m.tool_calls"
-    if in_reasoning:
-        texts = (
-            "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, ''), m.reasoning_details, ''"
-        )
+    texts = _REASONING if in_reasoning else _TEXTS
     sql = (
         f"SELECT m.id, m.session_id, m.role, m.timestamp, m.state, {texts} "
         "FROM message_rows m WHERE m.id IN ({keys})"
     )
-    rows = reader.rows_in(sql, [key for key in ids if key not in known])
-    if in_reasoning:
-        rows = [
-            (*row, text or reasoning_of_details(details), "", "")
-            for *row, text, details, _no in rows
-        ]
-    for row in map(StoredRow, rows):
+    for values in reader.rows_in(sql, [key for key in ids if key not in known]):
+        row = StoredRow(values)
+        if in_reasoning:
+            row.stored = row.stored or reasoning_of_details(row.tool_calls) or ""
+            row.tool_calls = ""
         known[row.id] = row
         if len(row.stored) + len(row.tool_calls) <= LONGEST_KEPT:
             kept[row.id] = row
@@ -262,13 +254,14 @@ def make_hit(row: StoredRow, terms: Group) -> Hit:
     """Return a row with one line around its first match, and the half-open ranges of all matches in
     that line; not yet printable."""
     texts = [each for each in _texts_of(row) if each.text] or [_Text("")]
-    shown, at = texts[0], 0
-    for each in texts:
-        folded = fold(each.text)
-        if spans := [span for term in terms if (span := term.first(folded))]:
-            shown, (at, _end) = each, min(spans)
+    for shown in texts:
+        folded = fold(shown.text)
+        starts = [span[0] for term in terms if (span := term.first(folded))]
+        if starts:
             break
-    line = _cut(shown.text, at, shown.lead)
+    else:
+        shown, starts = texts[0], [0]
+    line = _cut(shown.text, min(starts), shown.lead)
     return Hit(
         row.id,
         row.session_id,

@@ -174,11 +174,6 @@ class Term:
         return next(self.find(folded), None)
 
     @property
-    def match(self) -> str:
-        """The term for MATCH on the word index, which folds it itself."""
-        return fts_string(self.composed.strip()) + "*" * self.is_prefix
-
-    @property
     def may_be_sentinel(self) -> bool:
         """Whether it matches the mark of a stored message with images in the index."""
         is_start = self.is_prefix and _SENTINEL_WORD.startswith(self.words[-1])
@@ -190,8 +185,11 @@ Group = Sequence[Term]
 
 
 def plain_match(group: Group) -> str:
-    """Return for MATCH on the word index: rows that have the words of a group as words."""
-    return " AND ".join(each.match for each in group if each.words)
+    """Return for MATCH on the word index, which folds them itself: rows that have the words of a
+    group as words."""
+    return " AND ".join(
+        fts_string(each.composed.strip()) + "*" * each.is_prefix for each in group if each.words
+    )
 
 
 def find_ranges(text: str, terms: Group) -> list[Span]:
