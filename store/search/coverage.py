@@ -192,22 +192,32 @@ def _truncated(reader: Reader, index: FtsIndex, after: int) -> tuple[int, ...]:
 
 def damage_of(schema: Schema, error: StoreError) -> Damage:
     """Return what is wrong with an index, by its tables and the error of SQLite."""
-    indexes = [index for index in (schema.fts, schema.trigram) if index is not None]
-    is_whole = {
-        f"{index.name}_{part}" for index in indexes for part in ("data", "idx")
-    } <= schema.tables
-    return Damage.MALFORMED if is_whole and "malformed" in error.sentence else Damage.BROKEN
+    names = [index.name for index in (schema.fts, schema.trigram) if index is not None]
+    needed = {f"{name}_{part}" for name in names for part in ("data", "idx")}
+    is_malformed = needed <= schema.tables and "malformed" in error.sentence
+    return Damage.MALFORMED if is_malformed else Damage.BROKEN
 
 
-def is_index_at_fault(reader: Reader, error: StoreError) -> bool:
-    """Whether only the search index is at fault: missing shadow tables, an unknown tokenizer,
-    damage in it."""
-    has_index = reader.schema.fts is not None or reader.schema.trigram is not None
+def give_up_index(reader: Reader, error: StoreError) -> str:
+    """Let a reader go on without the search index if only that is at fault: missing shadow tables,
+    an unknown tokenizer, damage in it.
+
+    Returns:
+        A note about it; empty if something else is at fault.
+    """
+    schema = reader.schema
+    has_index = schema.fts is not None or schema.trigram is not None
     if not has_index or isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
-        return False
+        return ""
     if isinstance(error, StoreDamagedError):
         reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged
-    return True
+    reader.index_remedy = remedy(schema, damage_of(schema, error))
+    reader.schema = schema.without_search()
+    return _(
+        "Hermes' search index cannot be used ({reason}): {remedy}.",
+        reason=error.sentence,
+        remedy=reader.index_remedy,
+    )
 
 
 def read_gaps(reader: Reader) -> None:

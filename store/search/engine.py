@@ -17,7 +17,7 @@ from ..progress import quiet
 from ..sessions.models import FAR_PAST
 from ..wording import _
 from .candidates import Candidates
-from .coverage import damage_of, is_index_at_fault, remedy
+from .coverage import give_up_index
 from .rows import StoredRow, edits_file, make_hit, read_rows
 from .terms import Term, fold
 
@@ -201,19 +201,12 @@ class Search(Candidates):
     def _without_broken_index(self, work: Callable[[], _T]) -> _T:
         """Do some work; if the index is at fault, do it again without: the rows themselves are
         still there."""
-        reader = self.reader
         try:
             return work()
         except StoreError as error:
-            if not is_index_at_fault(reader, error):
+            self._fault = give_up_index(self.reader, error)
+            if not self._fault:
                 raise
-            reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
-            reader.schema = reader.schema.without_search()
-            self._fault = _(
-                "Hermes' search index cannot be used ({reason}): {remedy}.",
-                reason=error.sentence,
-                remedy=reader.index_remedy,
-            )
             return work()
 
     # Counting

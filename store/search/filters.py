@@ -13,6 +13,9 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import filterfalse, groupby
+from operator import attrgetter
+from string import ascii_lowercase, ascii_uppercase
 
 from ..amounts import When, bytes_to_free, day_of, parse_bytes, parse_count, parse_money, parse_when
 from ..connection.stored_values import FIRST_TIME, LAST_TIME
@@ -62,16 +65,15 @@ def _alternatives(typed: Filter) -> list[str]:
     return [each for each in typed.value.split(",") if each.strip()] or [typed.value]
 
 
+_LOWER_ASCII = str.maketrans(ascii_uppercase, ascii_lowercase)
+
+
 def _file(typed: Filter, now: float) -> _Values:
     """Read a path as texts and JSON have it. SQL compares in lower case, but for letters beyond
     ASCII."""
     name = typed.value
-    forms = {_lower_ascii(each) for each in (name, name.lower(), name.upper())}
+    forms = {each.translate(_LOWER_ASCII) for each in (name, name.lower(), name.upper())}
     return [(each,) for form in sorted(forms) for each in in_json(form)]
-
-
-def _lower_ascii(text: str) -> str:
-    return re.sub("[A-Z]+", lambda letters: letters[0].lower(), text)
 
 
 def _part(typed: Filter, now: float) -> _Values:
@@ -312,14 +314,11 @@ NUMBER_KEYS = tuple(each.key for each in FILTERS if each.sign != ":")
 
 def help_lines(*, for_cleanup: bool = False) -> list[tuple[str, str]]:
     """Return examples and what they mean, in English, one pair for each line of the help."""
-    lines: dict[str, list[str]] = {}
-    for each in kinds_for(for_cleanup=for_cleanup):
-        lines.setdefault(each.help, []).append(each.example)
-    return [(" ".join(examples), text) for text, examples in lines.items()]
+    kinds = groupby(kinds_for(for_cleanup=for_cleanup), attrgetter("help"))
+    return [(" ".join(each.example for each in some), text) for text, some in kinds]
 
 
 def kinds_for(*, for_cleanup: bool) -> Iterable[FilterKind]:
     """Return the filters that a clean-up takes, or a search."""
-    if for_cleanup:
-        return [each for each in FILTERS if not each.of_messages]
-    return [each for each in FILTERS if not each.is_cleanup_only]
+    unfit = attrgetter("of_messages" if for_cleanup else "is_cleanup_only")
+    return filterfalse(unfit, FILTERS)

@@ -222,12 +222,10 @@ def read_hit_page(
     if not answer.hits:
         wider = suggest(reader, query, search.catalog, view, now, is_typed=False)
         uncovered = read_coverage(reader).reason if query.groups else ""
-    total = Total(len(answer.hits), answer.total is None)
-    if answer.more and search.counts_quickly:
-        total = search.count()
+    shown = Total(len(answer.hits), answer.total is None)
     return HitPage(
         answer,
-        total,
+        search.count() if answer.more and search.counts_quickly else shown,
         conversations_of(reader, search.catalog, answer.hits, now),
         [read_context(reader, hit, context) if context else [] for hit in answer.hits],
         wider,

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ..amounts import parse_when
@@ -223,7 +224,7 @@ def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
     problems = []
-    for term in sorted((*query.terms, *query.excluded), key=lambda term: term.start):
+    for term in sorted((*query.terms, *query.excluded), key=attrgetter("start")):
         match = _LIKE_A_FILTER.match(term.text)
         if match is None or term.kind is TermKind.PHRASE:
             continue

@@ -70,7 +70,8 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
     must all hold.
     """
     # Alternatives share a group; a limit or an exclusion is a group of its own.
-    groups: defaultdict[object, list[Condition]] = defaultdict(list)
+    rows: defaultdict[object, list[Condition]] = defaultdict(list)
+    conversations: defaultdict[object, list[Condition]] = defaultdict(list)
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only:
@@ -81,19 +82,14 @@ def compile_filters(query: Query, now: float, view: View = View.ALL) -> Conditio
             condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
         elif each.op in (":", "=") and not kind.is_limit:
             value = each.value.lower() if each.key == "is" else ""
-            group = (each.key, FACETS.get(value, value), _is_of_conversations(condition))
+            group = (each.key, FACETS.get(value, value))
+        groups = conversations if "c." in condition.sql else rows
         groups[group].append(condition)
-    conditions = list(map(any_of, groups.values()))
     if view is not View.ALL:
-        conditions.append(Condition("c.view = ?", (view.value,)))
+        conversations["view"] = [Condition("c.view = ?", (view.value,))]
     return Conditions(
-        all_of(each for each in conditions if not _is_of_conversations(each)),
-        all_of(filter(_is_of_conversations, conditions)),
+        all_of(map(any_of, rows.values())), all_of(map(any_of, conversations.values()))
     )
-
-
-def _is_of_conversations(condition: Condition) -> bool:
-    return "c." in condition.sql
 
 
 def roots_in(
