@@ -139,13 +139,14 @@ class Search(Candidates):
         """Return the rows of a page, and one more where there are more."""
         self.begin()
         self.notes.append(self._fault)
+        start = after and after.message_id
         index = self.reader.schema.fts
         if self.order == HitOrder.RELEVANCE and self.engines:
             if index is not None and "fts5" in self.engines:
-                return self._ranked(index.name, most + 1)
+                return self._ranked(index.name, most + 1, start)
             self.notes.append(_("Newest first: only what the word index finds can be ranked."))
         rows: list[StoredRow] = []
-        for page in self._hits(after and after.message_id, min(most + 1, _BATCH)):
+        for page in self._hits(start, min(most + 1, _BATCH)):
             known = len(rows)
             rows += islice(page, most + 1 - known)
             if len(rows) > most:
@@ -184,15 +185,17 @@ class Search(Candidates):
         """Whether a row edits one of the files that are looked for."""
         return any(edits_file(row.tool_calls, name) for name in self._files)
 
-    def _ranked(self, index: str, most: int) -> list[StoredRow]:
+    def _ranked(self, index: str, most: int, after: int | None) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
         wanted = max(_RELEVANT, most)
-        rows = list(islice(chain.from_iterable(self._hits(None, _BATCH)), wanted))
+        rows = list(islice(chain.from_iterable(self._hits(after, _BATCH)), wanted))
+        if not rows:
+            return rows
         if len(rows) == wanted:
             self.notes.append(_("Ranked among the newest {count:,} hits.", count=wanted))
         ranked = self.reader.rows(
             f"SELECT rowid FROM {index} WHERE {index} MATCH ? AND rowid >= ? ORDER BY rank",
-            [self.asked.match, min((row.id for row in rows), default=0)],
+            [self.asked.match, min(row.id for row in rows)],
         )
         ranks = {as_int(key): rank for rank, (key,) in enumerate(ranked)}
         rows.sort(key=lambda row: (not self._is_edit(row), ranks.get(row.id, len(ranks))))
