@@ -127,7 +127,7 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool) -> list
     )
     for values in reader.rows_in(sql, [key for key in ids if key not in known]):
         row = StoredRow(values)
-        if in_reasoning:
+        if in_reasoning:  # its details were read where the tool calls stand
             row.stored = row.stored or reasoning_of_details(row.tool_calls) or ""
             row.tool_calls = ""
         known[row.id] = row
