@@ -28,33 +28,14 @@ _KEYS = {
     "week": f"date({_LOCAL}, 'weekday 0', '-6 days')",
     "month": f"strftime('%Y-%m', {_LOCAL})",
     "hour": f"((strftime('%w', {_LOCAL}) + 6) % 7) || strftime('-%H', {_LOCAL})",
-    "model": "model",
+    "model": "NULLIF(model, '')",
     "source": "source",
-    "project": "project",
+    "project": "NULLIF(project, '')",
     "conversation": "root",
     "tool": "tool",
     "": "''",
 }
 """The groupings, as SQL over the events; the keys of time are those of `key_of`."""
-_BEGUN_AND_WRITTEN = """
-    SELECT id, root, source, project, p.model, archived, began AS at, 1 AS begun,
-        p.unknown AND NOT included AS unknown, included,
-        p.input, p.output, p.cache_read, p.cache_write, p.reasoning, p.estimated, p.actual,
-        0 AS messages, 0 AS bytes, 0 AS calls, 0 AS failed
-    FROM part p JOIN session s USING (id)
-    UNION ALL
-    SELECT id, root, source, project, model, archived, COALESCE(at, began), 0, 0, 0,
-        0, 0, 0, 0, 0, 0, 0, messages, bytes, 0, 0
-    FROM message LEFT JOIN session USING (id)
-"""
-"""Sessions at their begin, in parts by model, and messages at their own time. A message without a
-time has that of its session."""
-_CALLED_AND_ANSWERED = """
-    SELECT id, root, tool, archived, NULLIF(at, '') AS at, 1 AS begun, 0 AS unknown, 0 AS included,
-        0 AS input, 0 AS output, 0 AS cache_read, 0 AS cache_write, 0 AS reasoning,
-        0 AS estimated, 0 AS actual, messages, bytes, calls, failed
-    FROM tool LEFT JOIN session USING (id)
-"""
 _SUMS = """
     SELECT COALESCE({split}, 'unknown'), COALESCE({key}, 'unknown'),
         json_group_array(DISTINCT {conversation}) FILTER (WHERE {conversation} IS NOT NULL),
@@ -66,7 +47,7 @@ _SUMS = """
         count(DISTINCT CASE WHEN included THEN id END),
         count(DISTINCT CASE WHEN begun AND archived THEN id END),
         CAST(total(bytes) AS INTEGER), CAST(total(calls) AS INTEGER), CAST(total(failed) AS INTEGER)
-    FROM ({events}) WHERE (:is_whole OR root IS NOT NULL) AND (:since IS NULL OR at >= :since)
+    FROM event WHERE (:is_whole OR root IS NOT NULL) AND (:since IS NULL OR at >= :since)
 """
 """In the order of the fields of `Group`, with the key of `split` ahead."""
 
@@ -141,12 +122,7 @@ def split_report(
         of_root = "" if "model" in (by, split) else "AND id = root"
         conversation = f"CASE WHEN begun {of_root} THEN root END"
     day = first_day(period, now)
-    sql = _SUMS.format(
-        key=_KEYS[by],
-        split=_KEYS[split],
-        conversation=conversation,
-        events=_CALLED_AND_ANSWERED if facts.of_tools else _BEGUN_AND_WRITTEN,
-    )
+    sql = _SUMS.format(key=_KEYS[by], split=_KEYS[split], conversation=conversation)
     bounds = {"is_whole": is_whole, "since": None if day is None else begin_of(day)}
     parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)
     order = " GROUP BY 1, 2 ORDER BY 2, 1" if by else ""  # all in one row otherwise
