@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from . import later
 from .call import read, read_at, read_in_portions, read_method
 from .connection.connect import Store
-from .errors import StoreError, no_session
+from .errors import StoreError
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .messages.chat_message import ChatMessage, Reading
 from .progress import quiet
@@ -82,11 +82,7 @@ class OpenStore(StoreWrites):
         Raises:
             NotFoundError: One of the sessions is not in the store.
         """
-        catalog = self.neighbourhood(session_ids, now)
-        for session_id in session_ids:
-            if session_id not in catalog.sessions:
-                raise no_session(session_id)
-        return list(map(catalog.conversation, session_ids))
+        return list(map(self.neighbourhood(session_ids, now).conversation, session_ids))
 
     def catalog(self, now: float, known: Catalog | None = None) -> Catalog:
         """Read all conversations; sessions of a `known` catalog that have not changed are used

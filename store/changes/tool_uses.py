@@ -13,7 +13,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_mapping, as_time
 from ..messages.decode import SLICE, decode_content, decode_tool_calls
 from ..sessions.catalog import Catalog
-from ..sessions.first_page import read_conversation
+from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Session
 from ..text import text_of
 
@@ -62,8 +62,8 @@ def find_tree(
     Raises:
         NotFoundError: There is no such session.
     """
-    catalog, conversation = read_conversation(reader, session_id, now)
-    tree = [conversation]
+    catalog = read_neighbourhood(reader, [session_id], now)
+    tree = [catalog.conversation(session_id)]
     for parent in tree:
         children = catalog.child_conversations(parent)
         tree += [child for child in children if child.is_attached_subagent]

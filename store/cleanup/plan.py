@@ -7,8 +7,10 @@ parents, and branches stay and lose their parent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
-from typing import NamedTuple
+from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from ..amounts import bytes_to_free
 from ..connection.reader import Reader
@@ -20,6 +22,8 @@ from ..sessions.models import Conversation, Session, known_sum
 from ..sessions.session_rows import read_busy
 from .selection import Selection, why_spared
 from .sizes import KnownSizes, Sizes, added, forget_changed, measure, read_file_space
+
+_ReadDetails = Callable[[list[Conversation]], list[Conversation]]
 
 
 class Spared(NamedTuple):
@@ -59,10 +63,8 @@ class Plan(NamedTuple):
     @property
     def reparented(self) -> tuple[Session, ...]:
         """Sessions that stay and lose their parent in a delete."""
-        reparented = [session for planned in self.selected for session in planned.reparented]
-        if not reparented:  # as in most plans, of up to 100,000 conversations
-            return ()
-        deleted = {session.id for planned in self.selected for session in planned.sessions}
+        deleted = {id for planned in self.selected for id in planned.session_ids}
+        reparented = (session for planned in self.selected for session in planned.reparented)
         return tuple(session for session in reparented if session.id not in deleted)
 
     def tips(self) -> tuple[str, ...]:
@@ -77,7 +79,7 @@ class Plan(NamedTuple):
         """Leave out what an archive leaves alone: subagents, and conversations that are archived
         already, as an undo must not unarchive them."""
         selected = (each.alone() for each in self.selected if not each.conversation.archived)
-        return Plan(tuple(selected), self.spared)
+        return self._replace(selected=tuple(selected))
 
     @property
     def is_measured(self) -> bool:
@@ -91,31 +93,23 @@ class Plan(NamedTuple):
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
         selected = (each if each.is_measured else each.measured(sizes) for each in self.selected)
-        return Plan(tuple(selected), self.spared)
+        return self._replace(selected=tuple(selected))
 
     def with_details(
         self,
-        read: Callable[[list[Conversation]], list[Conversation]],
+        read: _ReadDetails,
         selected: int | None,
         spared: int = 0,
     ) -> Plan:
         """Add previews and message counts to so many conversations that would go, None for all, and
         that are spared; `read` adds them, in the same order."""
-        going, kept = self.selected[:selected], self.spared[:spared]
-        shown: list[DeletePlan | Spared] = [*going, *kept]
-        read_ones = iter(read([each.conversation for each in shown]))
-        going = tuple(
-            each._replace(conversation=next(read_ones, each.conversation)) for each in going
-        )
-        kept = tuple(
-            each._replace(conversation=next(read_ones, each.conversation)) for each in kept
-        )
-        return Plan(going + self.selected[len(going) :], kept + self.spared[len(kept) :])
+        going, kept = _detailed(self.selected, read, selected), _detailed(self.spared, read, spared)
+        return Plan(going, kept)
 
     def narrowed(self, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""
         selected = (each for each in self.selected if each.conversation.root_id not in left_out)
-        return Plan(tuple(selected), self.spared)
+        return self._replace(selected=tuple(selected))
 
     def totals(self) -> Totals:
         """Add up the conversations that would go."""
@@ -132,29 +126,12 @@ class Plan(NamedTuple):
         )
 
 
-def _candidates(
-    reader: Reader,
-    catalog: Catalog,
-    selection: Selection,
-    marked: Set[str],
-    now: float,
-    known: KnownSizes,
-) -> Iterator[Conversation]:
-    """Yield the chosen conversations; `marked` are the ids of the roots of those that were marked.
-
-    Archived ones, and subagents that go with their parent, are left out unless a filter names them
-    or they are marked.
-    """
-    yield from map(catalog.conversation, sorted(marked))
-    if not selection.has_filters:
-        return
-    states, sources = selection.states, selection.sources
-    for root in roots_in(reader, compile_filters(selection.query, now), catalog, known=known):
-        found = catalog.conversation(root)
-        is_named = "subagent" in states or fold(found.root.source) in sources
-        is_wanted = is_named or not found.is_attached_subagent
-        if root not in marked and is_wanted and ("archived" in states or not found.root.archived):
-            yield found
+def _detailed(entries: tuple[Any, ...], read: _ReadDetails, most: int | None) -> tuple[Any, ...]:
+    """Add details to the conversations of the first entries, at most so many."""
+    some = entries[:most]
+    conversations = read([each.conversation for each in some]) if some else []
+    pairs = zip(some, conversations, strict=True)
+    return (*(each._replace(conversation=one) for each, one in pairs), *entries[len(some) :])
 
 
 def make_plan(
@@ -183,44 +160,55 @@ def make_plan(
         return Plan()
     sizes = known if known is not None else {}
     busy = read_busy(reader, now)
+    marked = frozenset(filter(None, map(catalog.root_of, selection.marks)))
+    selection = replace(selection, marks=marked)
     going: list[DeletePlan] = []
     spared: list[Spared] = []
-    marked = frozenset(filter(None, map(catalog.root_of, selection.marks)))
-    for conversation in _candidates(reader, catalog, selection, marked, now, sizes):
-        root = conversation.root_id
-        delete = affected_by_delete(catalog, root)
-        why = why_spared(
-            conversation, delete.dependent, selection, catalog, busy, now,
-            is_marked=root in marked,
-        )  # fmt: skip
-        if why is None:
-            going.append(delete)
-        else:
+    chosen = map(catalog.conversation, marked | _filtered(reader, catalog, selection, now, sizes))
+    for conversation in sorted(chosen, key=rank):
+        delete = affected_by_delete(catalog, conversation.id)
+        if why := why_spared(delete, selection, catalog, busy, now):
             spared.append(Spared(conversation, why))
+        else:
+            going.append(delete)
     # Dependents have no entry of their own.
     along = {dependent.root_id for delete in going for dependent in delete.dependent}
     deletes = [delete for delete in going if delete.conversation.root_id not in along]
-    sessions = [catalog.sessions[id] for delete in deletes for id in delete.session_ids]
+    sessions = [session for delete in deletes for session in delete.sessions]
     counts = forget_changed(reader, sessions, sizes)
     if measure_sizes or selection.goals:
         measure(reader, sessions, known=sizes)
     selected = [delete.counted(counts).measured(sizes) for delete in deletes]
-    selected.sort(key=lambda each: rank(each.conversation))
     if selection.goals:
         file = read_file_space(reader)
         used = file.file_bytes - file.free_bytes
         goal = min(bytes_to_free(each, used) for each in selection.goals)
-        selected = [*_until_freed(selected, goal, marked)]
-    spared.sort(key=lambda each: rank(each.conversation))
+        freed = accumulate((each.sizes.given_back_bytes for each in selected), initial=0)
+        selected = [
+            each
+            for each, before in zip(selected, freed, strict=False)
+            if before < goal or each.conversation.root_id in marked
+        ]
     return Plan(tuple(selected), tuple(spared))
 
 
-def _until_freed(
-    selected: Iterable[DeletePlan], goal: int, marked: Container[str]
-) -> Iterator[DeletePlan]:
-    """Yield the marked ones, and the first ones until so many bytes would be given back."""
-    freed = 0
-    for each in selected:
-        if freed < goal or each.conversation.root_id in marked:
-            yield each
-            freed += each.sizes.given_back_bytes
+def _filtered(
+    reader: Reader, catalog: Catalog, selection: Selection, now: float, known: KnownSizes
+) -> set[str]:
+    """Return the root ids of the conversations that the filters choose.
+
+    Archived ones, and subagents that go with their parent, are left out unless a filter names
+    them.
+    """
+    if not selection.has_filters:
+        return set()
+    states, sources = selection.states, selection.sources
+
+    def is_wanted(root: str) -> bool:
+        found = catalog.conversation(root)
+        is_named = "subagent" in states or fold(found.source) in sources
+        is_there = is_named or not found.is_attached_subagent
+        return is_there and ("archived" in states or not found.archived)
+
+    roots = roots_in(reader, compile_filters(selection.query, now), catalog, known=known)
+    return set(filter(is_wanted, roots))

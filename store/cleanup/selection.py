@@ -9,10 +9,12 @@ without it. Archived and open conversations are left out unless a filter names t
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Set
+from collections.abc import Container, Iterator, Set
 from dataclasses import dataclass, replace
+from math import inf
 
 from ..amounts import age_words, parse_when
+from ..edit.delete_plan import DeletePlan
 from ..search.filters import BY_KEY, Filter
 from ..search.query import EMPTY, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
@@ -105,26 +107,28 @@ def parse_line(text: str, now: float) -> Query:
 def toggled(text: str, word: str) -> str:
     """Add a filter such as `is:empty` to a line, or remove it; a new `older:` replaces the one that
     is there."""
-    without = _replaced(text, re.escape(word), "")
-    if without != text.strip():
+    without, count = _replaced(text, re.escape(word), "")
+    if count:
         return without
     if word.startswith("older:"):
-        text = _replaced(text, _AGE, "")
+        text, _count = _replaced(text, _AGE, "")
     return f"{text} {word}".strip()
 
 
 def with_age(text: str, days: int) -> str:
     """Replace the filter `older:` of a line, or add it in front."""
     age = f"older:{days}d"
-    without = _replaced(text, _AGE, "")
-    return f"{age} {text}".strip() if without == text.strip() else _replaced(text, _AGE, age)
+    replaced, count = _replaced(text, _AGE, age)
+    return replaced if count else f"{age} {text}".strip()
 
 
-def _replaced(text: str, part: str, word: str) -> str:
-    """Return a line with a word in place of the first part that matches, and without the others."""
+def _replaced(text: str, part: str, word: str) -> tuple[str, int]:
+    """Return a line with a word in place of the first part that matches, and without the others;
+    and how many there were."""
     words = iter([f"{word} "] if word else [])
     pattern = rf"(?<!\S){part}(?!\S)\s*"
-    return re.sub(pattern, lambda _match: next(words, ""), text, flags=re.IGNORECASE).strip()
+    line, count = re.subn(pattern, lambda _match: next(words, ""), text, flags=re.IGNORECASE)
+    return line.strip(), count
 
 
 def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:
@@ -134,42 +138,34 @@ def _why_open(conversation: Conversation, states: Container[str], now: float) ->
     if is_named or is_ended(conversation.segments):
         return None
     idle = idle_seconds(conversation, now)
-    if idle is None:
-        return SpareReason("open", _("still open"))
-    return SpareReason("open", _("still open, idle for {age}", age=age_words(idle)))
+    words = _("still open, idle for {age}", age=age_words(idle)) if idle < inf else _("still open")
+    return SpareReason("open", words)
 
 
 def why_spared(
-    conversation: Conversation,
-    dependents: Iterable[Conversation],
-    selection: Selection,
-    catalog: Catalog,
-    busy: Set[str],
-    now: float,
-    *,
-    is_marked: bool,
+    delete: DeletePlan, selection: Selection, catalog: Catalog, busy: Set[str], now: float
 ) -> SpareReason | None:
     """Return why a chosen conversation stays; None if it goes.
 
     Args:
-        conversation: Chosen.
-        dependents: Subagents and stale siblings that would go with it.
-        selection: What chose it.
+        delete: That of the conversation.
+        selection: What chose it; its marks are root ids. Of what was marked by hand, only what is
+            protected stays.
         catalog: Of the whole store.
         busy: From `read_busy`, just read.
         now: Unix seconds.
-        is_marked: It was marked by hand, so that only what is protected stays.
     """
+    conversation, age = delete.conversation, selection.age(now) or 0.0
     if why := why_protected(catalog, conversation, busy, now):
         return why
-    if not is_marked and conversation.hidden:
+    if conversation.root_id in selection.marks:
+        age = 0.0
+    elif conversation.hidden:
         return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
-    if not is_marked and (why := _why_open(conversation, selection.states, now)):
+    elif why := _why_open(conversation, selection.states, now):
         return why
-    age = None if is_marked else selection.age(now)
-    for dependent in dependents:
-        why = why_protected(catalog, dependent, busy, now) or _why_used(dependent, age, now)
-        if why is not None:
+    for dependent in delete.dependent:
+        if why := why_protected(catalog, dependent, busy, now) or _why_used(dependent, age, now):
             words = _("its subagent {session} stays: {reason}")
             if dependent.relation is Relation.CONTINUED:
                 words = _("its stale sibling {session} stays: {reason}")
@@ -178,10 +174,10 @@ def why_spared(
     return None
 
 
-def _why_used(conversation: Conversation, age: float | None, now: float) -> SpareReason | None:
+def _why_used(conversation: Conversation, age: float, now: float) -> SpareReason | None:
     """Return why a conversation stays that was used within the age that is asked for; None if it
-    was not, or no age is."""
+    was not."""
     idle = idle_seconds(conversation, now)
-    if age is None or idle is None or idle >= age:
+    if idle >= age:
         return None
     return SpareReason("recent", _("idle for {age} only", age=age_words(idle)))

@@ -114,8 +114,8 @@ def added(sizes: Iterable[Sizes]) -> Sizes:
 
 
 def _sums(schema: Schema) -> str:
-    """Return SQL for sums over the messages of a session: rows, content, and what of it the word
-    index and the trigram index hold.
+    """Return SQL for sums over the messages of a session: rows, content, copies in the search
+    indexes, and what of it the word index and the trigram index hold.
 
     SQLite adds up, since passing a row to Python takes longer than counting its bytes.
     """
@@ -123,10 +123,11 @@ def _sums(schema: Schema) -> str:
         bytes_sql(f"m.{column}")
         for column in ("content", "tool_calls", "api_content", "tool_name", *REASONING)
     )
+    copied = ["0"]
 
     def indexed(index: FtsIndex | None, mark: str, output: str) -> str:
-        """Return SQL for the bytes of a message in an index; where its definition has a mark, less
-        is in it of the output of a tool."""
+        """Return SQL for the bytes of the messages in an index; where its definition has a mark,
+        less is in it of the output of a tool."""
         if index is None:
             return "0"
         shown = content
@@ -134,21 +135,18 @@ def _sums(schema: Schema) -> str:
             is_output = f"m.role = 'tool' AND NOT ({IS_EMBEDDED})"
             shown = f"CASE WHEN {is_output} THEN {output} ELSE {content} END"
         has_calls = index.is_inline or "tool_calls" in index.sql
-        return " + ".join([shown, sent, name, calls if has_calls else "0"])
+        total = f"sum({' + '.join([shown, sent, name, calls if has_calls else '0'])})"
+        named = map("'{}'".format, _UNINDEXED_SOURCES)
+        left_out = ", ".join(source for source in named if source in index.definition)
+        total = f"CASE WHEN s.source IN ({left_out}) THEN 0 ELSE {total} END"
+        if index.is_inline:
+            copied.append(total)
+        return total
 
     values = " + ".join([content, calls, sent, *reasoning])
     words = indexed(schema.fts, str(_CUT), f"min({content}, {_CUT})")
     trigrams = indexed(schema.trigram, "'tool'", "0")
-    return f"count(m.id), sum({values}), sum({words}), sum({trigrams})"
-
-
-def _index_bytes(schema: Schema, source: str, words: int, trigrams: int) -> tuple[int, int]:
-    """Estimate what the search indexes take for a session: copies of its texts, and terms."""
-    fts, trigram = schema.fts, schema.trigram
-    if trigram and source in _UNINDEXED_SOURCES and f"'{source}'" in trigram.definition:
-        trigrams = 0
-    copied = words * bool(fts and fts.is_inline) + trigrams * bool(trigram and trigram.is_inline)
-    return round(copied * _COPY), round(words * _WORD_TERMS + trigrams * _TRIGRAM_TERMS)
+    return f"count(m.id), sum({values}), {' + '.join(copied)}, {words}, {trigrams}"
 
 
 def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
@@ -177,21 +175,26 @@ def batches(items: Iterable[T], rows_of: Callable[[T], int], most_rows: int) -> 
 
 
 def _measure(reader: Reader, sessions: Sequence[Session]) -> Iterator[tuple[str, Sizes]]:
-    schema = reader.schema
     ids = [session.id for session in sessions]
     statement = (
-        f"SELECT s.id, {bytes_sql('s.system_prompt')}, {_sums(schema)} FROM session_rows s "
+        f"SELECT s.id, {bytes_sql('s.system_prompt')}, {_sums(reader.schema)} FROM session_rows s "
         "LEFT JOIN message_rows m ON m.session_id = s.id WHERE s.id IN ({keys}) GROUP BY s.id"
     )
     sums = {str(id): map(as_int, values) for id, *values in reader.rows_in(statement, ids)}
     shown = count_rows(reader, ids)
     per_row = _ROW + _INDEX_ENTRY * as_int(reader.value(_INDEXES))
-    for session in sessions:
-        own, rows, content, *indexed = sums.get(session.id, (0, 0, 0, 0, 0))
-        indexes = _index_bytes(schema, session.source, *indexed)
+    for id in ids:
+        own, rows, content, copied, words, trigrams = sums.get(id, (0, 0, 0, 0, 0, 0))
         yield (
-            session.id,
-            Sizes(rows, shown.get(session.id, 0), content + own, *indexes, rows * per_row),
+            id,
+            Sizes(
+                rows=rows,
+                shown=shown.get(id, 0),
+                content=content + own,
+                indexed=round(copied * _COPY),
+                terms=round(words * _WORD_TERMS + trigrams * _TRIGRAM_TERMS),
+                overhead=rows * per_row,
+            ),
         )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import Sizes, added
 from ..connection.reader import Reader
-from ..errors import RefusedError, no_session
+from ..errors import RefusedError
 from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog, read_catalog, why_protected
 from ..sessions.models import Conversation, Relation, Session, known_sum
@@ -165,8 +165,6 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
     Raises:
         NotFoundError: There is no such session.
     """
-    if session_id not in catalog.sessions:
-        raise no_session(session_id)
     children = catalog.kept(_children_by_session)
     going = [catalog.conversation(session_id)]
     deleted: set[str | None] = set(going[0].session_ids)

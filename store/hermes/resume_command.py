@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..sessions.first_page import read_conversation
+from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import predict_resume, resume_reason
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
@@ -191,7 +191,8 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     """
     if not location.demo:
         location.refuse_without_home()
-    catalog, conversation = read_conversation(reader, session_id, now)
+    catalog = read_neighbourhood(reader, [session_id], now)
+    conversation = catalog.conversation(session_id)
     predicted = predict_resume(catalog, conversation.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
     warnings = [*_warnings(conversation, predicted, location, executable)]

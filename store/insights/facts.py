@@ -30,6 +30,9 @@ from ..text import as_text, text_of
 QUARTER = 900
 """Seconds. In every time zone, days and hours begin at a full quarter of an hour."""
 
+UNKNOWN = "unknown"
+"""Key for a missing model, tool, directory or time."""
+
 
 def _quarter(time: str) -> str:
     """Return SQL for the first second of the quarter of an hour of a time; what is not a number of

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from ..connection.reader import Reader, chunks
+from ..errors import no_session
 from ..wording import _
 from .models import (
     FAR_PAST,
@@ -23,7 +24,15 @@ from .models import (
     known_sum,
     start_key,
 )
-from .relations import LIVE_SECONDS, ParentLinks, kind_of, newest_activity, source_names, status
+from .relations import (
+    LIVE_SECONDS,
+    ParentLinks,
+    idle_seconds,
+    kind_of,
+    newest_activity,
+    source_names,
+    status,
+)
 from .session_rows import StoreChanges, StoreState, read_all, read_portion
 
 _T = TypeVar("_T")
@@ -114,7 +123,7 @@ class Catalog(ParentLinks):
 
     def _alone(self, segments: tuple[Session, ...]) -> Conversation:
         """Build a conversation as if it had no children; nearly all have none."""
-        root, active = segments[0], newest_activity(segments)
+        root = segments[0]
         relation, note = self.relation(root)
         above = None if root.id in self.cycle_roots else root.parent_id
         if root.hidden:
@@ -127,7 +136,7 @@ class Catalog(ParentLinks):
             kind=kind_of(root, relation),
             status=status(segments, self.now),
             title=next(filter(None, titles), None),
-            last_active=active if active != FAR_PAST else None,
+            last_active=newest_activity(segments),
             note=note,
             tree_cost_usd=known_sum(segment.cost_usd for segment in segments),
             parent_root_id=self.root_of(above) if above is not None else None,
@@ -167,13 +176,16 @@ class Catalog(ParentLinks):
         """Return the conversation that a session is a segment of.
 
         Raises:
-            KeyError: There is no such session.
+            NotFoundError: There is no such session.
         """
-        return self._conversations[self._root_ids.get(session_id, session_id)]
+        try:
+            return self._conversations[self._root_ids.get(session_id, session_id)]
+        except KeyError:
+            raise no_session(session_id) from None
 
     def of_session(self, session_id: str) -> Conversation | None:
         """Return the conversation that a session is a segment of; None without such a session."""
-        return self.conversation(session_id) if session_id in self.sessions else None
+        return self._conversations.get(self._root_ids.get(session_id, session_id))
 
     def conversations(self) -> Iterable[Conversation]:
         """Return all conversations, subagents included, in the order of the sessions."""
@@ -206,10 +218,10 @@ class Catalog(ParentLinks):
 
     def hidden(self, view: View, shown: int) -> Hidden:
         """Count what is not on screen: with the `shown` ones of a view it sums up to all."""
-        counts = self.counts()
-        automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
-        archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
-        return Hidden(automation, archived, counts[View.ALL] - shown - automation - archived)
+        others = {View.AUTOMATION, View.ARCHIVED} - {view} if view is not View.ALL else ()
+        elsewhere = {each.value: len(self.listed(each)) for each in others}
+        other = len(self.listed(View.ALL)) - shown - sum(elsewhere.values())
+        return Hidden(**elsewhere, other=other)
 
     def order(
         self,
@@ -325,7 +337,7 @@ def why_protected(
         return SpareReason(
             "leased", _("a turn is running in its family (the lease names {root})", root=root)
         )
-    age = now - newest_activity(segments)
+    age = idle_seconds(conversation, now)
     if age < -LIVE_SECONDS:
         return SpareReason("recent", _("its last activity lies in the future: clocks disagree"))
     if age < LIVE_SECONDS:

@@ -8,9 +8,8 @@ from itertools import pairwise
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_time, first_texts
-from ..errors import no_session
 from .catalog import Catalog
-from .models import Conversation, Session, View
+from .models import Session, View
 from .relations import AUTOMATION_SOURCES
 from .session_rows import LAST_ACTIVE, read_busy, read_sessions
 
@@ -61,18 +60,16 @@ def ids_follow_time(reader: Reader, page: int = _PAGE) -> bool:
     """
     distances = [0, *(int(_MESSAGES * page * _GROWTH**step) for step in range(_SAMPLES))]
     samples = reader.rows(
-        f"WITH back(rows) AS (VALUES {', '.join(f'({distance})' for distance in distances)}) "
-        "SELECT (SELECT timestamp FROM message_rows WHERE id <= (SELECT max(id) FROM messages) - rows "
-        "ORDER BY id DESC LIMIT 1) FROM back"
+        "SELECT (SELECT timestamp FROM message_rows WHERE id <= (SELECT max(id) FROM messages) - value "
+        "ORDER BY id DESC LIMIT 1) FROM json_each(?)",
+        [str(distances)],
     )
     times = [moment for sample in samples if (moment := as_time(sample[0])) is not None]
     return all(later > earlier - _STEP_BACK for later, earlier in pairwise(times))
 
 
-def _gather(
-    reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str], most: int
-) -> None:
-    """Read sessions with their ancestors, and descendants of these, into `known`: at most so many;
+def _family(reader: Reader, ids: Sequence[str], most: int) -> list[str]:
+    """Return the ids of sessions with their ancestors, and descendants of these, at most so many;
     `_ALL` is all of them."""
     statement = (
         "WITH RECURSIVE above(id) AS ("
@@ -83,9 +80,7 @@ def _gather(
         "SELECT s.id FROM family f CROSS JOIN session_rows s ON s.parent_session_id = f.id "
         f"LIMIT {most}) SELECT id FROM family"
     )
-    family = first_texts(reader.rows_in(statement, ids))
-    missing = [each for each in dict.fromkeys(family) if each not in known]
-    known.update((session.id, session) for session in read_sessions(reader, missing, busy=busy))
+    return list(dict.fromkeys(first_texts(reader.rows_in(statement, ids))))
 
 
 def read_first_page(
@@ -105,7 +100,8 @@ def read_first_page(
     in_order = ids_follow_time(reader, limit)
     for wider in _WIDER:
         newest = _newest_candidates(reader, view, wider * limit, in_order=in_order)
-        _gather(reader, known, newest, busy, _MAX_CANDIDATES)
+        missing = [each for each in _family(reader, newest, _MAX_CANDIDATES) if each not in known]
+        known |= {each.id: each for each in read_sessions(reader, missing, busy=busy)}
         beyond = reader.value(
             "SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1]
         )
@@ -115,21 +111,7 @@ def read_first_page(
     return catalog
 
 
-def read_conversation(reader: Reader, session_id: str, now: float) -> tuple[Catalog, Conversation]:
-    """Read the conversation of a session, with the catalog of its neighbourhood.
-
-    Raises:
-        NotFoundError: There is no such session.
-    """
-    catalog = read_neighbourhood(reader, [session_id], now)
-    conversation = catalog.of_session(session_id)
-    if conversation is None:
-        raise no_session(session_id)
-    return catalog, conversation
-
-
 def read_neighbourhood(reader: Reader, session_ids: Sequence[str], now: float) -> Catalog:
     """Read a catalog of some sessions with their ancestors and all descendants of these."""
-    known: dict[str, Session] = {}
-    _gather(reader, known, session_ids, read_busy(reader), _ALL)
-    return Catalog(known.values(), now, exact=False)
+    busy, ids = read_busy(reader), _family(reader, session_ids, _ALL)
+    return Catalog(read_sessions(reader, ids, busy=busy), now, exact=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from ..connection.reader import Reader
@@ -9,7 +10,7 @@ from ..messages.decode import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
 from .catalog import Catalog
-from .first_page import read_conversation
+from .first_page import read_neighbourhood
 from .models import (
     Conversation,
     Lineage,
@@ -96,61 +97,58 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     Raises:
         NotFoundError: There is no such session.
     """
-    catalog, focus = read_conversation(reader, session_id, now)
+    catalog = read_neighbourhood(reader, [session_id], now)
+    focus = catalog.conversation(session_id)
     predicted = predict_resume(catalog, focus.id, reader.schema.version)
     counts = count_rows(reader, list(catalog.sessions))
     untitled = {key: [each] for key, each in catalog.sessions.items() if not each.title}
     previews = read_previews(reader, untitled)
     nothing = {True: _("no text"), False: _("no messages")}
-    nodes = [
-        node._replace(
-            shown_count=counts.get(node.session.id, 0),
-            name=node.session.title
-            or previews[node.session.id]
-            or nothing[node.session.has_messages],
-        )
-        for node in _nodes(catalog, catalog.top_conversation(focus), focus, now)
-    ]
+    nodes = []
+    for conversation, above in _family(catalog, catalog.top_conversation(focus)):
+        root, segments = conversation.root, conversation.segments
+        relation, note = catalog.relation(root)
+        parent_id = root.parent_id if nodes else None
+        children = catalog.child_conversations(conversation)
+        agents = [child for child in children if child.relation is Relation.DELEGATED]
+        for at, session in enumerate(segments):
+            later = {each.id: each.cost_usd for each in segments[at:]}
+            below = [each.tree_cost_usd for each in agents if each.root.parent_id in later]
+            nodes.append(
+                Node(
+                    session=session,
+                    parent_id=parent_id,
+                    above=above,
+                    relation=relation,
+                    on_path=conversation is focus,
+                    status=status([session], now),
+                    shown_count=counts.get(session.id, 0),
+                    note=note,
+                    name=session.title or previews[session.id] or nothing[session.has_messages],
+                    tree_cost_usd=known_sum([*later.values(), *below]),
+                )
+            )
+            parent_id, relation, note = session.id, Relation.CONTINUED, ""
     return Lineage(session_id, focus.id, resume_reason(focus), predicted, tuple(nodes))
 
 
 def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
     """Return the nodes of a `Lineage` by the session that they stand under, top to bottom; by None
     those at the top."""
-    children: dict[str | None, list[Node]] = {}
+    children: defaultdict[str | None, list[Node]] = defaultdict(list)
     for node in nodes:
-        children.setdefault(node.above, []).append(node)
+        children[node.above].append(node)
     return children
 
 
-def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float) -> Iterator[Node]:
-    """Yield the nodes of a conversation and of everything below it, parents before children, as
-    far as sessions tell."""
+def _family(catalog: Catalog, top: Conversation) -> Iterator[tuple[Conversation, str | None]]:
+    """Yield a conversation and everything below it, parents before children, oldest first, each
+    with the session that it stands under."""
     stack: list[tuple[Conversation, str | None, int]] = [(top, None, 1)]
     while stack:
         conversation, above, depth = stack.pop()
-        root = conversation.root
-        relation, note = catalog.relation(root)
-        parent_id = None if conversation is top else root.parent_id
-        children = catalog.child_conversations(conversation)
-        agents = [child for child in children if child.relation is Relation.DELEGATED]
-        for at, session in enumerate(conversation.segments):
-            later = {each.id: each.cost_usd for each in conversation.segments[at:]}
-            below = [each.tree_cost_usd for each in agents if each.root.parent_id in later]
-            yield Node(
-                session=session,
-                parent_id=parent_id,
-                above=above,
-                relation=relation,
-                on_path=root.id == focus.root.id,
-                status=status([session], now),
-                note=note,
-                tree_cost_usd=known_sum([*later.values(), *below]),
-            )
-            parent_id, relation, note = session.id, Relation.CONTINUED, ""
+        yield conversation, above
         # The oldest child is pushed last, because it is to be popped first.
-        for child in reversed(children):
-            if depth > DEEPEST:
-                stack.append((child, above, depth))
-            else:
-                stack.append((child, child.root.parent_id, depth + 1))
+        for child in reversed(catalog.child_conversations(conversation)):
+            is_deep = depth > DEEPEST
+            stack.append((child, above if is_deep else child.root.parent_id, depth + (not is_deep)))

@@ -3,7 +3,7 @@ script asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..cleanup.sizes import content_bytes
@@ -44,15 +44,18 @@ def read_list_page(
     if sort in (Sort.SIZE, Sort.MESSAGES):
         read_amounts = content_bytes if sort is Sort.SIZE else count_rows
         counts = read_amounts(reader, list(catalog.sessions))
-        for each in catalog.select(view):
-            amounts[each.root_id] = sum(counts.get(id, 0) for id in each.session_ids)
+        amounts = {each.root_id: _sum(counts, each) for each in catalog.select(view)}
     roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
-    shown = map(catalog.conversation, roots[offset : offset + limit if limit else None])
-    page = with_details(reader, list(shown))
+    shown = roots[offset : offset + limit if limit else None]
+    page = with_details(reader, list(map(catalog.conversation, shown)))
     if sort is Sort.SIZE:
         page = [each._replace(size=amounts[each.root_id]) for each in page]
-    total = catalog.counts()[View.ALL]
-    return ListPage(page, total, catalog.hidden(view, len(page)))
+    return ListPage(page, catalog.counts()[View.ALL], catalog.hidden(view, len(page)))
+
+
+def _sum(counts: Mapping[str, int], conversation: Conversation) -> int:
+    """Add up the counts, given by session id, of a conversation."""
+    return sum(counts.get(id, 0) for id in conversation.session_ids)
 
 
 def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
@@ -62,7 +65,7 @@ def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[
     return [
         each._replace(
             preview=previews[each.root_id],
-            shown_count=sum(counts.get(id, 0) for id in each.session_ids),
+            shown_count=_sum(counts, each),
         )
         for each in conversations
     ]

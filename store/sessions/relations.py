@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from math import inf
 
 from ..amounts import DAY
 from ..wording import N_, _
@@ -79,6 +81,10 @@ _RACE_SECONDS = 10.0
 continuation: 0.18 and later write the child first."""
 
 
+_MARKED = (Relation.BRANCHED, Relation.DELEGATED, Relation.RESET)
+"""What the markers of a session mean."""
+
+
 def edge(child: Session, parent: Session | None) -> Relation:
     """Return the meaning of the link from a session to its parent, None if that does not exist.
 
@@ -89,12 +95,8 @@ def edge(child: Session, parent: Session | None) -> Relation:
     if parent is None or parent.id == child.id:
         return Relation.ORPHAN
     compressed = parent.end_reason == "compression"
-    marks = (
-        (child.branched_from, Relation.BRANCHED),
-        (child.delegate_from, Relation.DELEGATED),
-        (child.reset_from, Relation.RESET),
-    )
-    for marker, relation in marks:
+    markers = child.branched_from, child.delegate_from, child.reset_from
+    for marker, relation in zip(markers, _MARKED, strict=True):
         # A continuation inherits markers from its parent; its own ones name the parent.
         if marker is not None and (marker == parent.id or not compressed):
             return relation
@@ -139,8 +141,9 @@ def kind_of(root: Session, relation: Relation) -> ConversationKind:
         is_agent = is_agent or root.delegate_from not in (None, ORPHANED)
     if is_agent:
         return ConversationKind.SUBAGENT
-    is_automation = root.source in AUTOMATION_SOURCES
-    return ConversationKind.AUTOMATION if is_automation else ConversationKind.CHAT
+    if root.source in AUTOMATION_SOURCES:
+        return ConversationKind.AUTOMATION
+    return ConversationKind.CHAT
 
 
 def status(segments: Sequence[Session], now: float) -> Status:
@@ -153,14 +156,15 @@ def status(segments: Sequence[Session], now: float) -> Status:
         return Status.EMPTY
     if is_ended(segments):
         return Status.ENDED
-    is_recent = newest is not None and abs(now - newest) < LIVE_SECONDS
-    return Status.LIVE if is_recent else Status.OPEN
+    if newest is not None and abs(now - newest) < LIVE_SECONDS:
+        return Status.LIVE
+    return Status.OPEN
 
 
-def newest_activity(segments: Sequence[Session]) -> float:
-    """Return the newest activity of any segment; `FAR_PAST` if none is known."""
+def newest_activity(segments: Sequence[Session]) -> float | None:
+    """Return the newest activity of any segment; None if none is known."""
     moments = (segment.last_active for segment in segments)
-    return max((moment for moment in moments if moment is not None), default=FAR_PAST)
+    return max((moment for moment in moments if moment is not None), default=None)
 
 
 def is_ended(segments: Sequence[Session]) -> bool:
@@ -169,10 +173,11 @@ def is_ended(segments: Sequence[Session]) -> bool:
     return tip.ended_at is not None or tip.end_reason is not None
 
 
-def idle_seconds(conversation: Conversation, now: float) -> float | None:
-    """Return the seconds since the last activity of any segment; None if the store has no time for
-    it."""
-    return None if conversation.last_active is None else now - conversation.last_active
+def idle_seconds(conversation: Conversation, now: float) -> float:
+    """Return the seconds since the last activity of any segment; infinity if the store has no time
+    for it."""
+    active = conversation.last_active
+    return now - (FAR_PAST if active is None else active)
 
 
 def is_stale(conversation: Conversation, now: float) -> bool:
@@ -183,8 +188,7 @@ def is_stale(conversation: Conversation, now: float) -> bool:
     """
     if is_ended(conversation.segments) or conversation.status is Status.LIVE:
         return False
-    idle = idle_seconds(conversation, now)
-    return idle is not None and idle >= STALE_AFTER
+    return STALE_AFTER <= idle_seconds(conversation, now) < inf
 
 
 # Cron jobs: the store has no table of them (0.19, `cron/scheduler.py`)
@@ -240,7 +244,7 @@ class ParentLinks:
 
     def _find_cycle_roots(self) -> Iterator[str]:
         visited: set[str] = set()
-        for first in [child for children in self._children.values() for child in children]:
+        for first in chain.from_iterable(self._children.values()):
             path: list[str] = []
             current: Session | None = first
             while current is not None and current.id not in visited:
@@ -265,10 +269,10 @@ class ParentLinks:
         for root in self.sessions.values():
             if root.id not in continuing:
                 segments = [root]
-                following = self._continuations.get(root.id)
-                while following is not None and following.id in continuing:
-                    segments.append(following)
-                    following = self._continuations.get(following.id)
+                for segment in segments:  # it grows while it is read
+                    following = self._continuations.get(segment.id)
+                    if following is not None and following.id in continuing:
+                        segments.append(following)
                 yield tuple(segments)
 
     def relation(self, root: Session) -> tuple[Relation, str]:

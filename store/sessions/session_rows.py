@@ -183,11 +183,12 @@ def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
 
 def read_all(portion_after: Callable[[int | None], SessionsPortion]) -> Iterator[Session]:
     """Read all sessions of a store, in portions."""
-    portion = portion_after(None)
-    while portion.last is not None:
-        yield from portion.sessions
-        portion = portion_after(portion.last)
-    yield from portion.sessions
+    last = None
+    while True:
+        sessions, last = portion_after(last)
+        yield from sessions
+        if last is None:
+            return
 
 
 class StoreState(NamedTuple):
@@ -238,9 +239,10 @@ def read_changes(
     if is_older or new.message - state.message > _MAX_MESSAGES:
         return None
     rows = reader.rows(
-        "SELECT DISTINCT session_id FROM messages NOT INDEXED WHERE id > ?", [state.message]
+        "SELECT session_id FROM messages NOT INDEXED WHERE id > ? "
+        "UNION SELECT id FROM sessions WHERE rowid > ?",
+        [state.message, state.session],
     )
-    rows += reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
     # A restored session has its children again, which a catalog without it does not know.
     rows += reader.rows_in(
         "SELECT id FROM session_rows WHERE parent_session_id IN ({keys})", session_ids
@@ -266,8 +268,8 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     pattern = re.sub(r"([\\%_])", r"\\\1", title) + " #%"
     numbered = "SELECT id FROM session_rows WHERE title LIKE ? ESCAPE '\\' ORDER BY started_at DESC"
     plain = "SELECT id FROM session_rows WHERE title = ?"
-    rows = [*reader.rows(f"{numbered} LIMIT 1", [pattern]), *reader.rows(plain, [title])]
-    return next(iter(first_texts(rows)), None)
+    sql = f"SELECT id FROM ({numbered} LIMIT 1) UNION ALL {plain}"
+    return next(iter(first_texts(reader.rows(sql, [pattern, title]))), None)
 
 
 def resolve_session(reader: Reader, text: str) -> str:

@@ -7,6 +7,7 @@ from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import relations
+from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
 from hermes_browse.store.sessions.models import Relation, Session, View
@@ -38,7 +39,7 @@ def test_a_chain_knows_its_ends_its_title_and_its_newest_activity():
     chain = catalog.conversation("long2")
     assert (chain.segments, chain.title, chain.last_active) == (tuple(sessions), "long 1", 100.0)
     assert catalog.root_of("nobody") is None
-    with pytest.raises(KeyError):
+    with pytest.raises(NotFoundError):
         catalog.conversation("nobody")
 
 

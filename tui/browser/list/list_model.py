@@ -50,7 +50,7 @@ class Order(NamedTuple):
         return catalog.order(view, sort=self.sort, reverse=self.reverse, amounts=self.amounts)
 
 
-MeasuredState = tuple[int, float, int]
+MeasuredState = tuple[int, float | None, int]
 """Of a conversation: its messages, its newest activity (Unix seconds), its sessions. It is measured
 anew when one of them has changed."""
 
