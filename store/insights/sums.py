@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Set
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..amounts import begin_of, month_after
 from ..connection.reader import Reader
@@ -100,6 +100,12 @@ class Report(NamedTuple):
     """In the order of their keys, except from `read_report`."""
 
 
+def _group(key: object, conversations: Any, sessions: Any, messages: Any, *others: Any) -> Group:
+    """Return a group from a row of `_SUMS`."""
+    roots = set(json.loads(conversations))
+    return Group(str(key), roots, sessions, messages, Tokens(*others[:5]), *others[5:])
+
+
 def split_report(
     facts: Facts, by: str, split: str, period: str, now: float, *, is_whole: bool = False
 ) -> dict[str, dict[str, Group]]:
@@ -120,9 +126,8 @@ def split_report(
     bounds = {"is_whole": is_whole, "since": None if day is None else begin_of(day)}
     parts: defaultdict[str, dict[str, Group]] = defaultdict(dict)
     order = " GROUP BY 1, 2 ORDER BY 2, 1" if by else ""  # all in one row otherwise
-    for part, key, conversations, sessions, messages, *others in facts.rows(sql + order, bounds):
-        roots, tokens = json.loads(str(conversations)), Tokens._make(others[:5])
-        group = Group(str(key), set(roots), sessions, messages, tokens, *others[5:])
+    for part, *row in facts.rows(sql + order, bounds):
+        group = _group(*row)
         parts[str(part)][group.key] = group
     return parts
 

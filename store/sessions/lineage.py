@@ -104,7 +104,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     untitled = {key: [each] for key, each in catalog.sessions.items() if not each.title}
     previews = read_previews(reader, untitled)
     nothing = {True: _("no text"), False: _("no messages")}
-    nodes = []
+    nodes: list[Node] = []
     for conversation, above in _family(catalog, catalog.top_conversation(focus)):
         root, segments = conversation.root, conversation.segments
         relation, note = catalog.relation(root)

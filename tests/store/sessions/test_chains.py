@@ -6,8 +6,8 @@ import pytest
 from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions import relations
 from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.sessions import relations
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
 from hermes_browse.store.sessions.models import Relation, Session, View
