@@ -39,12 +39,8 @@ class Call(Generic[P, T]):
     def __init__(self, function: Callable[..., T], *leading: str, is_write: bool = False) -> None:
         self.function, self.is_write = function, is_write
         self._leading = leading
-        self._name = ""
-
-    @property
-    def leading_count(self) -> int:
+        self.leading_count = len(leading) or 1
         """How many of its arguments never travel: the first ones."""
-        return len(self._leading) or 1
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name

@@ -10,7 +10,6 @@ process, however that ends: the host's program ends with its input.
 from __future__ import annotations
 
 import itertools
-import json
 import queue
 import re
 import threading
@@ -21,7 +20,6 @@ from typing import Any, NamedTuple
 
 from ..connection.connect import Fingerprint
 from ..connection.reader import Stopped
-from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
 from ..progress import never
 from ..wording import _
@@ -87,7 +85,7 @@ class AskedQuestion:
     def cancel(self) -> None:
         """Cancel it, from any thread."""
         self.fail(QueryInterruptedError(_("The query was interrupted.")))
-        self._connection.tell({"cancel": self._number})
+        self._connection.tell(b"cancel", self._number)
 
     def lines(
         self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never, *, changes: bool = False
@@ -108,7 +106,7 @@ class AskedQuestion:
             while time.monotonic() <= until:
                 if not is_asked and stopped():
                     is_asked = True
-                    self._connection.tell({"stop": self._number})
+                    self._connection.tell(b"stop", self._number)
                 try:
                     line = self._lines.get(timeout=_POLL)
                 except queue.Empty:
@@ -180,9 +178,9 @@ class Connection:
         )
         return asked
 
-    def tell(self, message: Json) -> None:
-        """Send a message that has no answer."""
-        self._lines.put(json.dumps(message).encode() + b"\n")
+    def tell(self, what: bytes, number: int) -> None:
+        """Send what is to become of a question; that has no answer."""
+        self._lines.put(b'{"%b": %d}\n' % (what, number))
 
     def silent(self, seconds: float) -> HostError:
         """End it, as it has not answered for so long."""

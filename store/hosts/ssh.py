@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import selectors
+import select
 import subprocess
 import threading
 import time
@@ -71,9 +71,8 @@ class SshProcess:
             raise fault(host, "host-ssh", said=said) from error
         assert self._process.stdout is not None and self._process.stderr is not None
         self._output, self._errors = self._process.stdout, self._process.stderr
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._output, selectors.EVENT_READ)
-        self._selector.register(self._errors, selectors.EVENT_READ)
+        self._streams = [self._output, self._errors]
+        """Those that have not ended."""
 
     @property
     def said(self) -> str:
@@ -87,19 +86,19 @@ class SshProcess:
         Raises:
             TimeoutError: Nothing came in so many seconds.
         """
-        streams = self._selector.get_map()
-        if not streams:
+        if not self._streams:
             return None
-        has_output = self._output in streams
-        ready = self._selector.select(seconds if has_output else _END_SECONDS)
-        if not ready and not has_output:
-            return None  # another process, such as a proxy, holds its standard error open
-        if not ready:
+        has_output = self._output in self._streams
+        limit = seconds if has_output else _END_SECONDS
+        ready = select.select(self._streams, [], [], limit)[0]
+        if not ready and has_output:
             raise TimeoutError
-        stream = ready[0][0].fileobj
-        chunk = os.read(ready[0][0].fd, _CHUNK)
+        if not ready:
+            return None  # another process, such as a proxy, holds its standard error open
+        stream = ready[0]
+        chunk = os.read(stream.fileno(), _CHUNK)
         if not chunk:
-            self._selector.unregister(stream)
+            self._streams.remove(stream)
         if stream is self._output:
             return chunk
         self._said += chunk
@@ -132,7 +131,6 @@ class SshProcess:
         if self.wait() is None:
             self._process.kill()
             self._process.wait()
-        self._selector.close()
         self._output.close()
         self._errors.close()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
-from functools import partial
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +41,11 @@ OF_ONE = frozenset((
     "neighbourhood", "file_changes", "prompt_before", "run", "mark_read",
 ))  # fmt: skip
 """Calls about one conversation."""
+OWN = frozenset((
+    "local_resume_plan", "with_names", "with_details", "count_rows", "sizes_of", "undo_all_read",
+    "first_page", "sessions_after", "state", "changes", "prepare_search", "search",
+))  # fmt: skip
+"""Calls that have a method of their own."""
 _TURN = 0.05
 """Seconds between two looks at what has come from hosts."""
 
@@ -104,9 +109,9 @@ class MergedConnection(RemoteCalls):
             return self._ask_one(name, values)
         if name in MERGED:
             return self._ask_everywhere(name, values)
-        if name not in METHODS:
+        if name not in OWN:
             raise _refused()
-        return METHODS[name](self, **values)
+        return getattr(self, name)(**values)
 
     def begin(self) -> None:
         self._is_interrupted = False
@@ -133,14 +138,15 @@ class MergedConnection(RemoteCalls):
         self._check()
         return self._open[place]
 
+    def _ask(self, place: Place, name: str, **values: Any) -> Any:
+        """Return the answer of a place to a question with its own ids, with keys."""
+        return place.with_keys(getattr(self._store(place), name)(**values))
+
     # About one conversation, or some
 
     def _ask_one(self, name: str, values: Mapping[str, object]) -> object:
         place = self._place(list(values.values()))
-        answer = getattr(self._store(place), name)(**place.with_own_arguments(values))
-        if isinstance(answer, Catalog):
-            return Catalog(map(place.with_keys, answer.sessions.values()), answer.now, exact=False)
-        return place.with_keys(answer)
+        return self._ask(place, name, **place.with_own_arguments(values))
 
     def _place(self, asked: object) -> Place:
         """Return the place that a question is about; about no row, the first."""
@@ -163,24 +169,28 @@ class MergedConnection(RemoteCalls):
         for place, some in found.items():
             yield place, place.with_own_ids(some)
 
-    def completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
+    def _complete(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
         completed = {each.root_id: each for each in conversations}
         for place, own in self._by_place(conversations):
             if place.away is None:
-                answer = place.with_keys(getattr(self._store(place), name)(own))
+                answer = self._ask(place, name, conversations=own)
                 completed |= {each.root_id: each for each in answer}
         return list(completed.values())
 
-    def numbers(self, name: str, **values: Any) -> dict[str, object]:
+    def _look_up(self, name: str, **values: Any) -> dict[str, object]:
         """Return what places know of sessions, or of their ids, by key; these are the first
         argument."""
         found: dict[str, object] = {}
         first = next(iter(values))
         for place, own in self._by_place(values[first]):
-            answer = getattr(self._store(place), name)(**{**values, first: own})
-            found |= place.with_keys(answer)
+            found |= self._ask(place, name, **{**values, first: own})
         return found
+
+    with_names = partialmethod(_complete, "with_names")
+    with_details = partialmethod(_complete, "with_details")
+    count_rows = partialmethod(_look_up, "count_rows")
+    sizes_of = partialmethod(_look_up, "sizes_of")
 
     def undo_all_read(self, done: AllRead) -> AllRead:
         """Undo it in the places where it was done."""
@@ -201,8 +211,8 @@ class MergedConnection(RemoteCalls):
         for place in self._places:
             if place.host is None:
                 try:
-                    page = self._store(place).first_page(now, view=view, limit=limit)
-                    sessions += map(place.with_keys, page.sessions.values())
+                    page = self._ask(place, "first_page", now=now, view=view, limit=limit)
+                    sessions += page.sessions.values()
                 except QueryInterruptedError:
                     raise
                 except BrowseError as error:
@@ -233,11 +243,8 @@ class MergedConnection(RemoteCalls):
 
     def _ask_everywhere(self, name: str, values: Mapping[str, Any]) -> object:
         def ask(place: Place) -> Any:
-            own = {
-                each: place.catalog if isinstance(value, Catalog) else value
-                for each, value in values.items()
-            }
-            return getattr(self._store(place), name)(**own)
+            own = {"catalog": place.catalog} if "catalog" in values else {}
+            return getattr(self._store(place), name)(**{**values, **own})
 
         notes: list[str] = []
         return MERGED[name]([*self._answers(ask, notes, values.get("stopped", never))], notes)
@@ -300,9 +307,8 @@ class MergedConnection(RemoteCalls):
         pages: list[tuple[Place, Found]] = []
         notes: list[str] = []
 
-        def ask(place: Place) -> Found:
-            found = self._store(place).search(query, place.catalog, **others)
-            return place.with_keys(found)
+        def ask(place: Place) -> Any:
+            return self._ask(place, "search", query=query, catalog=place.catalog, **others)
 
         merged = partial(merged_hits, pages, notes, limit=limit, titles=titles)
         for answer in self._answers(ask, notes, stopped):
@@ -310,20 +316,3 @@ class MergedConnection(RemoteCalls):
             tell(len(pages) / len(self._places))
             portion(merged(is_part=True))
         return merged(is_part=stopped())
-
-
-METHODS: Mapping[str, Callable[..., object]] = {
-    "local_resume_plan": MergedConnection.local_resume_plan,
-    "with_names": partial(MergedConnection.completed, name="with_names"),
-    "with_details": partial(MergedConnection.completed, name="with_details"),
-    "count_rows": partial(MergedConnection.numbers, name="count_rows"),
-    "sizes_of": partial(MergedConnection.numbers, name="sizes_of"),
-    "undo_all_read": MergedConnection.undo_all_read,
-    "first_page": MergedConnection.first_page,
-    "sessions_after": MergedConnection.sessions_after,
-    "state": MergedConnection.state,
-    "changes": MergedConnection.changes,
-    "prepare_search": MergedConnection.prepare_search,
-    "search": MergedConnection.search,
-}
-"""Calls that have a method of their own."""

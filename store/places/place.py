@@ -29,7 +29,7 @@ from ..hosts.remote import locate_there
 from ..hosts.ssh import in_thread
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
-from ..sessions.catalog import UNREAD
+from ..sessions.catalog import UNREAD, Catalog
 from ..sessions.models import Session, View
 from ..sessions.relations import ORPHANED
 from ..sessions.session_rows import StoreState
@@ -63,21 +63,22 @@ def number_in(value: object, numbers: Mapping[str, int]) -> int:
     Args:
         numbers: By the name of the place.
     """
-    found: list[int] = []
+    found: list[int | None] = []
 
     def note(key: str | int) -> str | int:
-        if isinstance(key, int):
-            found.extend([(key + _HALF) >> _BITS] if key != END else [])
-        elif (name := place_of(key)) in numbers:
-            found.append(numbers[name])
+        if isinstance(key, str):
+            found.append(numbers.get(place_of(key)))
+        elif key != END:
+            found.append((key + _HALF) >> _BITS)
         return key
 
     _changed(value, note, is_id=True)
-    return found[0] if found else 0
+    return next((number for number in found if number is not None), 0)
 
 
-def _changed(value: Any, change: _Translation, *, is_id: bool) -> Any:
-    """Return a value with its ids changed; `is_id` says whether texts and numbers in it are."""
+def _changed(value: Any, change: _Translation, *, is_id: bool, is_keyed: bool = False) -> Any:
+    """Return a value with its ids changed; `is_id` says whether texts and numbers in it are, and
+    `is_keyed` whether the keys of a mapping are."""
     if type(value) in (str, int):
         return change(value) if is_id else value
     if isinstance(value, Session):  # there are many
@@ -89,7 +90,7 @@ def _changed(value: Any, change: _Translation, *, is_id: bool) -> Any:
         return value
     if isinstance(value, Mapping):
         return {
-            _changed(key, change, is_id=is_id): _changed(each, change, is_id=is_id)
+            _changed(key, change, is_id=is_id or is_keyed): _changed(each, change, is_id=is_id)
             for key, each in value.items()
         }
     names = getattr(value, "_fields", ())  # of a named tuple
@@ -103,13 +104,7 @@ def _changed(value: Any, change: _Translation, *, is_id: bool) -> Any:
 
 
 def _field(change: _Translation, name: str, value: Any) -> Any:
-    if name in _KEYED_FIELDS:
-        return _with_changed_keys(value, change)
-    return _changed(value, change, is_id=name in _ID_FIELDS)
-
-
-def _with_changed_keys(value: Mapping[Any, Any], change: _Translation) -> Mapping[Any, Any]:
-    return {change(key): _changed(each, change, is_id=False) for key, each in value.items()}
+    return _changed(value, change, is_id=name in _ID_FIELDS, is_keyed=name in _KEYED_FIELDS)
 
 
 class Figures(NamedTuple):
@@ -156,9 +151,8 @@ class Place:
         self._mark: Fingerprint | None = None
         self._whole_at = 0.0
         self._lock = threading.Lock()
-        self._reading: Future[None] = Future()
+        self._reading: Future[None] | None = None
         """Of a host, in the background."""
-        self._reading.set_result(None)
 
     def location(self) -> Location:
         """Return where the store is; a host is asked. HostError if that cannot be reached."""
@@ -201,7 +195,7 @@ class Place:
         """Read what has changed; a host is asked in the background, once at a time."""
         if self.host is None:
             self.read()
-        elif self._reading.done():
+        elif self._reading is None or self._reading.done():
             self._reading = in_thread(self.read, f"read {self.name}")
 
     def retry(self) -> None:
@@ -248,10 +242,13 @@ class Place:
     # Its keys
 
     def with_keys(self, value: T) -> T:
-        """Return what a store answered with keys in place of its ids."""
-        if isinstance(value, Mapping):
-            return cast("T", _with_changed_keys(value, self._key))
-        return cast("T", _changed(value, self._key, is_id=not isinstance(value, str)))
+        """Return what a store answered with keys in place of its ids; of its catalog, a part of one
+        for all places."""
+        if isinstance(value, Catalog):
+            sessions = map(self.with_keys, value.sessions.values())
+            return cast("T", Catalog(sessions, value.now, exact=False))
+        is_id = not isinstance(value, str | Mapping)
+        return cast("T", _changed(value, self._key, is_id=is_id, is_keyed=True))
 
     def with_own_ids(self, value: T) -> T:
         """Return what a store is asked with its own ids in place of keys."""
