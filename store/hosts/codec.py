@@ -38,7 +38,7 @@ from ..sessions.session_rows import SessionsPortion
 from ..text import one_line
 from ..trash.shelf import Bundle
 from ..wording import _
-from .host import Host, fault
+from .host import Host, HostError
 
 T = TypeVar("T")
 Arguments = Mapping[str, object]
@@ -290,7 +290,7 @@ def error_there(host: Host, error: BrowseError) -> BrowseError:
         )
     here: BrowseError
     if kind in _OF_THE_HOST:
-        here = fault(host, "host-refused", said=sentence, remedy=remedy)
+        here = HostError(host, "host-refused", said=sentence, remedy=remedy)
         here.is_answer = True
     else:
         here = kind(f"{host.name}: {sentence}", remedy=remedy, advice=error.advice)

@@ -24,7 +24,7 @@ from ..errors import BrowseError, QueryInterruptedError
 from ..progress import never
 from ..wording import _
 from .codec import Hello, Unasked, decode
-from .host import Host, HostError, explain, fault
+from .host import Host, HostError, explain
 from .ssh import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
 
 SERVE = ("serve", "--stdio")
@@ -184,7 +184,7 @@ class Connection:
 
     def silent(self, seconds: float) -> HostError:
         """End it, as it has not answered for so long."""
-        error = fault(self._host, "host-silent", seconds=seconds)
+        error = HostError(self._host, "host-silent", seconds=seconds)
         self.end(error)
         return error
 
@@ -232,7 +232,7 @@ class Connection:
                 line.clear()
             line += rest
             if len(line) > ANSWER_BYTES or noise > NOISE_BYTES:
-                raise fault(self._host, "host-noise", said=_("more than was asked for"))
+                raise HostError(self._host, "host-noise", said=_("more than was asked for"))
 
     def _heard(self, line: bytes) -> None:
         if (begin := _ANSWER.match(line)) is not None:
@@ -245,7 +245,7 @@ class Connection:
         except ValueError:
             text = line[:400].decode("utf-8", "replace")
             if self._is_told.is_set():
-                raise fault(self._host, "host-noise", said=text[:80]) from None
+                raise HostError(self._host, "host-noise", said=text[:80]) from None
             self._noise = text.strip() or self._noise
             return  # what a login shell prints
         self._link.said = hint.fingerprint or self._link.said
@@ -288,7 +288,7 @@ class Link:
             known = self.connection
             if known is None or (known.error and time.monotonic() - known.lost_at >= wait):
                 if self._is_closed:
-                    raise fault(self.host, "host-lost")
+                    raise HostError(self.host, "host-lost")
                 known = self.connection = Connection(self)
         hello, wanted = known.hello(), self.host.profile
         if wanted in ("", hello.profile):
@@ -298,7 +298,7 @@ class Link:
             own=hello.profile,
             wanted=wanted,
         )
-        raise fault(self.host, "host-refused", said=said)
+        raise HostError(self.host, "host-refused", said=said)
 
     def fingerprint(self) -> Fingerprint:
         """Return what the host said last: it says so when the store changes. Nothing while it is
@@ -323,7 +323,7 @@ class Link:
         with self._lock:
             self._is_closed = True
         if self.connection is not None:
-            self.connection.end(fault(self.host, "host-lost"))
+            self.connection.end(HostError(self.host, "host-lost"))
 
 
 class Links:

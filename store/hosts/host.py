@@ -113,47 +113,6 @@ _USAGE = 2
 """Exit code of a hermes-browse that does not know the command."""
 
 
-class HostError(StoreError):
-    """A host did not answer, or not with what was asked; `code` says which way.
-
-    Args:
-        code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
-            `host-noise`, `host-program`, `host-version`, `host-ssh`, `host-serves` or
-            `host-refused`.
-    """
-
-    def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
-        more = _("`hermes-browse hosts check {name}` says more.", name=host.name)
-        super().__init__(sentence, remedy=f"{remedy} {more}".lstrip())
-        self.code = code
-        self.mend = remedy
-        """The remedy alone, without the command that says more; may be empty."""
-        self.said = ""
-        """What ssh or the host said, as it was said."""
-        self.is_answer = False
-        """Whether the program there answered with it, and did nothing."""
-
-
-_SAID = (
-    ("REMOTE HOST IDENTIFICATION HAS CHANGED", "host-key"),
-    ("Host key verification failed", "host-new"),
-    ("Could not resolve hostname", "host-unknown"),
-    ("Permission denied", "host-login"),
-    ("Too many authentication failures", "host-login"),
-    ("Connection refused", "host-down"),
-    ("Connection timed out", "host-down"),
-    ("Operation timed out", "host-down"),
-    ("No route to host", "host-down"),
-    ("Network is unreachable", "host-down"),
-    ("Connection closed", "host-closed"),
-    ("Connection reset", "host-closed"),
-    ("Broken pipe", "host-closed"),
-    ("not responding", "host-closed"),
-)
-"""Texts of OpenSSH before the login (not translated) and what they mean; the first that occurs
-decides."""
-
-
 class _Fault(NamedTuple):
     """What is said of a fault."""
 
@@ -161,31 +120,44 @@ class _Fault(NamedTuple):
     remedy: str = ""
     code: str = ""
     """Its code, if several faults have the same."""
+    says: tuple[str, ...] = ()
+    """Texts of OpenSSH before the login, not translated, that mean it."""
 
 
 _FAULTS = {
     "host-key": _Fault(
         N_("{name}: its key is not the one that is known, so nothing was sent."),
         N_("If the machine was set up anew, remove its old key: `{ssh}` says how."),
+        says=("REMOTE HOST IDENTIFICATION HAS CHANGED",),
     ),
     "host-new": _Fault(
         N_("{name}: its key is not known here yet, so nothing was sent."),
         N_("Connect once in another terminal and compare the key: `{ssh}`."),
         code="host-key",
+        says=("Host key verification failed",),
     ),
     "host-unknown": _Fault(
         N_("{name}: there is no machine of this name ({said})."),
         N_("Correct `ssh` of this host in the configuration, or its alias in ~/.ssh/config."),
+        says=("Could not resolve hostname",),
     ),
     "host-login": _Fault(
         N_("{name}: it wants a password or another key."),
         N_("If your key has a passphrase, type `ssh-add`; if it asks for a password, `{copy}`."),
+        says=("Permission denied", "Too many authentication failures"),
     ),
-    "host-down": _Fault(N_("{name}: it cannot be reached ({said}).")),
+    "host-down": _Fault(
+        N_("{name}: it cannot be reached ({said})."),
+        says=(
+            *("Connection refused", "Connection timed out", "Operation timed out"),
+            *("No route to host", "Network is unreachable"),
+        ),
+    ),
     "host-closed": _Fault(
         N_("{name}: it closed the connection before the login ({said})."),
         N_("Its sshd refuses this machine, or has too many logins at once; its log says which."),
         code="host-down",
+        says=("Connection closed", "Connection reset", "Broken pipe", "not responding"),
     ),
     "host-lost": _Fault(N_("{name}: the connection was lost.")),
     "host-ssh": _Fault(
@@ -220,10 +192,11 @@ _FAULTS = {
         code="host-version",
     ),
 }
+"""By kind; of those that ssh tells, the first whose text occurs decides."""
 
 
-def fault(host: Host, kind: str, *, said: str = "", remedy: str = "", **more: object) -> HostError:
-    """Return an error with its sentence and remedy.
+class HostError(StoreError):
+    """A host did not answer, or not with what was asked.
 
     Args:
         kind: A key of `_FAULTS`.
@@ -231,22 +204,31 @@ def fault(host: Host, kind: str, *, said: str = "", remedy: str = "", **more: ob
         remedy: In place of its own.
         more: Further fields of its sentence.
     """
-    fields = {
-        "name": host.name,
-        "said": one_line(said, 400) or "?",
-        "command": one_line(host.command, 80),
-        "ssh": one_line(f"ssh {host.ssh}", 120),
-        "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
-    }
-    found = _FAULTS[kind]
-    error = HostError(
-        host,
-        found.code or kind,
-        _(found.sentence, **fields, **more),
-        remedy=remedy or _(found.remedy, **fields),
-    )
-    error.said = said
-    return error
+
+    def __init__(
+        self, host: Host, kind: str, *, said: str = "", remedy: str = "", **more: object
+    ) -> None:
+        fields = {
+            "name": host.name,
+            "said": one_line(said, 400) or "?",
+            "command": one_line(host.command, 80),
+            "ssh": one_line(f"ssh {host.ssh}", 120),
+            "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
+        }
+        found = _FAULTS[kind]
+        self.mend = remedy or _(found.remedy, **fields)
+        """The remedy alone, without the command that says more; may be empty."""
+        says_more = _("`hermes-browse hosts check {name}` says more.", name=host.name)
+        remedy = f"{self.mend} {says_more}".lstrip()
+        super().__init__(_(found.sentence, **fields, **more), remedy=remedy)
+        self.code = found.code or kind
+        """`host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
+        `host-noise`, `host-program`, `host-version`, `host-ssh`, `host-serves` or
+        `host-refused`."""
+        self.said = said
+        """What ssh or the host said, as it was said."""
+        self.is_answer = False
+        """Whether the program there answered with it, and did nothing."""
 
 
 def explain(
@@ -263,20 +245,20 @@ def explain(
     last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", _last_line(said))
     if exit_code in (SSH_FAILED, None):
         if has_greeted or not last:  # what a login shell prints as an error says nothing of it
-            return fault(host, "host-lost")
-        kind = next((kind for text, kind in _SAID if text in said), "host-ssh")
-        return fault(host, kind, said=last)
+            return HostError(host, "host-lost")
+        meant = (kind for kind, each in _FAULTS.items() for text in each.says if text in said)
+        return HostError(host, next(meant, "host-ssh"), said=last)
     if not has_greeted:
         if is_no_program(host, exit_code, said):
             is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
-            return fault(host, "host-broken" if is_broken else "host-program", said=last)
+            return HostError(host, "host-broken" if is_broken else "host-program", said=last)
         if exit_code == _USAGE:
-            return fault(host, "host-version", said=last)
+            return HostError(host, "host-version", said=last)
         last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
     if exit_code and last:
         said = host.advice(last.removeprefix("hermes-browse: "))
-        return fault(host, "host-refused", said=said)
-    return fault(host, "host-lost")
+        return HostError(host, "host-refused", said=said)
+    return HostError(host, "host-lost")
 
 
 def _last_line(text: str) -> str:

@@ -24,7 +24,7 @@ from ..text import one_line
 from ..wording import _
 from . import codec
 from .connection import CHANGE_SECONDS, AskedQuestion, Link
-from .host import Host, HostError, fault, ssh_command
+from .host import Host, HostError, ssh_command
 from .ssh import ANSWER_SECONDS
 
 _LIST_BYTES = 32_000_000
@@ -57,7 +57,7 @@ class HostConnection(RemoteCalls):
         if hello.protocol != codec.PROTOCOL:
             is_newer = hello.protocol > codec.PROTOCOL
             kind = "host-newer" if is_newer else "host-version"
-            raise fault(self.link.host, kind, said=hello.version)
+            raise HostError(self.link.host, kind, said=hello.version)
         if codec.signature(name).is_write:
             return self._change(name, values)
         answer = self.ask(name, values)
@@ -91,7 +91,7 @@ class HostConnection(RemoteCalls):
         """Count the bytes of a portion; HostError if a list has too many, as it may never end."""
         self._list_bytes = size if is_first else self._list_bytes + size
         if self._list_bytes > _LIST_BYTES:
-            raise fault(self.link.host, "host-noise", said=_("more than was asked for"))
+            raise HostError(self.link.host, "host-noise", said=_("more than was asked for"))
 
     def _decoded(self, value: bytes, kind: object) -> object:
         try:
@@ -123,7 +123,10 @@ class HostConnection(RemoteCalls):
             answer = self._done_before(lost, name, values)
         finally:
             waiting.cancel()
-        return answer if name == "undo" else _named(self.link.host.name, answer)
+        if isinstance(answer, Change) and answer.rows and name != "undo":
+            where = _("{done} on {name}", done=answer.sentence, name=self.link.host.name)
+            return answer._replace(sentence=where)
+        return answer
 
     def _done_before(self, lost: HostError, call: str, values: Any) -> object:
         """Return what a delete or a clean-up had done before the connection was lost.
@@ -161,7 +164,7 @@ class HostConnection(RemoteCalls):
         return None
 
     def _noise(self, said: bytes) -> BrowseError:
-        return fault(self.link.host, "host-noise", said=said[:80].decode("utf-8", "replace"))
+        return HostError(self.link.host, "host-noise", said=said[:80].decode("utf-8", "replace"))
 
     def interrupt(self) -> None:
         """Interrupt the running call, from any thread."""
@@ -178,13 +181,6 @@ def doubtful(host: Host) -> WriteInDoubtError:
         ),
         remedy=_("Look at the list once {name} is back: nothing is sent again.", name=host.name),
     )
-
-
-def _named(host: str, answer: Any) -> Any:
-    """Return an answer whose sentence says where that was done."""
-    if not isinstance(answer, Change) or not answer.rows:
-        return answer
-    return answer._replace(sentence=_("{done} on {name}", done=answer.sentence, name=host))
 
 
 class RemoteStore(Store):
@@ -209,7 +205,7 @@ class RemoteStore(Store):
 
     def open(self) -> Reader:
         """Refused: no statement is sent to another machine."""
-        raise fault(
+        raise HostError(
             self.link.host, "host-refused", said=_("no statement is sent to another machine")
         )
 

@@ -18,7 +18,7 @@ import msgspec
 
 from ..connection.stored_values import Json
 from ..wording import _
-from .host import SSH_FAILED, Host, explain, fault, is_no_program, ssh_command
+from .host import SSH_FAILED, Host, HostError, explain, is_no_program, ssh_command
 
 _T = TypeVar("_T")
 CONNECT_SECONDS = 20.0
@@ -68,7 +68,7 @@ class SshProcess:
             said = getattr(error, "strerror", None) or str(error)
             if isinstance(error, FileNotFoundError):
                 said = _("it is not installed here")
-            raise fault(host, "host-ssh", said=said) from error
+            raise HostError(host, "host-ssh", said=said) from error
         assert self._process.stdout is not None and self._process.stderr is not None
         self._output, self._errors = self._process.stdout, self._process.stderr
         self._streams = [self._output, self._errors]
@@ -160,20 +160,22 @@ def run_once(
             if has_begun and chunk:  # what is printed before, or as an error, gives no more time
                 until = time.monotonic() + limit
             if has_begun and len(out) > ANSWER_BYTES:
-                raise fault(host, "host-refused", said=_("This answer is too large to be sent."))
+                raise HostError(
+                    host, "host-refused", said=_("This answer is too large to be sent.")
+                )
             if not has_begun and len(out) > NOISE_BYTES:
-                raise fault(host, "host-noise", said=_("more than was asked for"))
+                raise HostError(host, "host-noise", said=_("more than was asked for"))
         code = process.wait()
     except TimeoutError:
-        raise fault(host, "host-silent", seconds=limit) from None
+        raise HostError(host, "host-silent", seconds=limit) from None
     finally:
         process.close()
     text, said = out.decode("utf-8", "replace"), process.said
     if not has_begun and code == SSH_FAILED and not said:
-        raise fault(host, "host-closed")
+        raise HostError(host, "host-closed")
     if not has_begun and code == 0:
         kind = "host-serves" if '{"hello"' in text else "host-noise"
-        raise fault(host, kind, said=said or text)
+        raise HostError(host, kind, said=said or text)
     if not has_begun or code == SSH_FAILED or is_no_program(host, code, said):
         is_lost = has_begun and code == SSH_FAILED
         raise explain(host, code, said, has_greeted=is_lost, noise=text)
@@ -185,7 +187,7 @@ def read_document(host: Host, text: str) -> Json:
     try:
         document: Json = msgspec.json.decode(text, type=dict)
     except (msgspec.DecodeError, RecursionError):
-        raise fault(host, "host-noise", said=text[:80]) from None
+        raise HostError(host, "host-noise", said=text[:80]) from None
     return document
 
 

@@ -11,7 +11,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.codec import PROTOCOL, Hello
-from hermes_browse.store.hosts.host import Host, HostError, fault
+from hermes_browse.store.hosts.host import Host, HostError
 from hermes_browse.tui.app import BrowseApp
 
 
@@ -47,7 +47,7 @@ class FakeLink:
         since: float | None = None,
     ) -> None:
         """Be away from now on."""
-        self.error, self.away_since = fault(self.host, code, said=said), since
+        self.error, self.away_since = HostError(self.host, code, said=said), since
 
     def come_back(self) -> None:
         """Be there again."""

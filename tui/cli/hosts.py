@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hosts.connection import Links
-from hermes_browse.store.hosts.host import Host, HostError, fault, login_command
+from hermes_browse.store.hosts.host import Host, HostError, login_command
 from hermes_browse.store.hosts.remote import doubtful
 from hermes_browse.store.hosts.ssh import in_thread, read_document, run_once
 from hermes_browse.store.sessions.models import View
@@ -200,7 +200,7 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     try:
         reply = run_once(host, host.command_line(words), _RUN_SECONDS)
         if reply.returncode not in _EXIT_CODES:  # it, or ssh, was killed
-            raise fault(host, "host-lost")
+            raise HostError(host, "host-lost")
     except HostError as lost:
         if arguments.command == "trash" and lost.code in ("host-lost", "host-silent"):
             raise doubtful(host) from lost

@@ -11,7 +11,7 @@ from trashing import add_message, rows, session_ids
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
 from hermes_browse.store.hosts import connection
-from hermes_browse.store.hosts.host import HostError, fault
+from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.remote import HostConnection
 
 
@@ -47,7 +47,7 @@ def test_whatever_the_connection_ends_with(links, server, hermes_home, monkeypat
     session = _conversation(hermes_home)
     server.cut_at = b'"answer": ['
     monkeypatch.setattr(
-        connection, "explain", lambda *_said: fault(server.host, kind, said="Killed")
+        connection, "explain", lambda *_said: HostError(server.host, kind, said="Killed")
     )
     deleted = open_store(remote(links.of(server.host))).delete([session])
     assert session in deleted.bundle.sessions
