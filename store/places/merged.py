@@ -267,8 +267,7 @@ class MergedConnection(RemoteCalls):
                 yield from self._answer(place, partial(ask, place), notes)
         while running and not stopped():
             self._check()
-            done, _waiting = wait(running, _TURN)
-            for each in done:
+            for each in wait(running, _TURN).done:
                 yield from self._answer(running.pop(each), each.result, notes)
         for place in running.values():  # what it still does there is no concern of another call
             if (store := self._open.pop(place, None)) is not None:
