@@ -3,7 +3,9 @@ state, sets it, and knows no other part."""
 
 from __future__ import annotations
 
+import asyncio
 from functools import cached_property
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual.actions import parse
@@ -145,10 +147,17 @@ class KeyScreen(BoundKeys, ConversationPanes):
 
     # Keys
 
-    def action_do(self, call: str) -> None:
+    async def action_do(self, call: str) -> None:
+        """Do what a key is for; a coroutine is started, in place of one that the same key started
+        before, and has begun when the next key comes."""
         self.retract(_(_QUIT))
         part, name, args = parse(call)
-        getattr(getattr(self, part) if part else self, name)(*args)
+        do = getattr(getattr(self, part) if part else self, name)
+        if iscoroutinefunction(do):
+            self.start(name, do, *args)
+            await asyncio.sleep(0)
+        else:
+            do(*args)
 
     def on_key(self, event: Key) -> None:
         """Say where a key works that does nothing here."""
@@ -244,19 +253,13 @@ class KeyScreen(BoundKeys, ConversationPanes):
         if self.current is not None:
             self.open_screen(name, self.current, *args)
 
-    def choose_sort(self) -> None:
-        self.start("sort", self._choose_sort)
-
-    async def _choose_sort(self) -> None:
+    async def choose_sort(self) -> None:
         """Ask for the order of the list; the one that it has already stays as it is."""
         value = await self.ask(load("sort")(self.sort))
         if value is not None and value != self.sort:
             self.listing.sort_by(Sort(value))
 
-    def choose_search(self) -> None:
-        self.start_write(self._choose_search)
-
-    async def _choose_search(self) -> None:
+    async def choose_search(self) -> None:
         """Ask for a search to be put into the box, or for a tag to be changed."""
         card = load("searches")(self.query_line.history, self.catalog)
         choice: str | TagChoice | None = await self.ask(card)
@@ -264,11 +267,11 @@ class KeyScreen(BoundKeys, ConversationPanes):
             self.set_focus(self.box)
             self.query_line.put(choice)
         elif choice is not None:
-            await self.edits.change_tag(choice)
+            self.start_write(self.edits.change_tag, choice)
 
-    def show_details(self) -> None:
+    async def show_details(self) -> None:
         if self.current is not None:
-            self.start("details-card", load("details"), self, self.current)
+            await load("details")(self, self.current)
 
     def export(self) -> None:
         if targets := self.edits.targets:

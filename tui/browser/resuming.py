@@ -155,10 +155,6 @@ class Resuming:
             way = main.options.resume
         main.start("resume", self._resume, conversation.id, main.app.screen, way == "window")
 
-    def copy_command(self) -> None:
-        if self._main.current is not None:
-            self._main.start("command", self._copy_command, self._main.current.id)
-
     async def _resume(self, session_id: str, over: Screen[Any], is_window: bool) -> None:
         """Resume after a question if it is risky, over the screen on which the key was pressed."""
         main = self._main
@@ -199,12 +195,14 @@ class Resuming:
         details = store.details(plan.conversation)
         return plan, PreflightCard(plan, store.recap(segments), details, memory)
 
-    async def _copy_command(self, session_id: str) -> None:
-        main, location = self._main, self._main.location
+    async def copy_command(self) -> None:
+        main, location, current = self._main, self._main.location, self._main.current
+        if current is None:
+            return
         if location.host is None and not main.store.is_several:
             # A command of the sample store would open an empty chat.
             location.refuse_without_home()
-        plan = await main.read(lambda store: self._read_plan(store, session_id))
+        plan = await main.read(lambda store: self._read_plan(store, current.id))
         main.copy(plan.shell())
 
     def _run_and_return(self, plan: ResumePlan) -> None:

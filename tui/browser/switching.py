@@ -151,23 +151,20 @@ class Switching:
     def __init__(self, main: Panes) -> None:
         self._main = main
 
-    def choose(self) -> None:
+    async def choose(self) -> None:
         """Show the card of this root's profiles and of the hosts; a message if there can be none of
         either."""
         main = self._main
         if main.app.here.root is None and not main.options.hosts:
             main.say(_("this store belongs to no Hermes root, so it has no profiles"))
-        else:
-            card = ProfilesCard(main.location, main.clock(), has_hosts=bool(main.options.hosts))
-            main.start("places", self._choose, card)
-            main.start("profiles", self._fill, card)
-
-    async def _choose(self, card: ProfilesCard) -> None:
-        choice = await self._main.ask(card)
+            return
+        card = ProfilesCard(main.location, main.clock(), has_hosts=bool(main.options.hosts))
+        main.start("profiles", self._fill, card)
+        choice = await main.ask(card)
         if isinstance(choice, Place):
             self.to_place(choice, Arrival())
-        elif choice:
-            self.show_all()
+        elif choice and not main.store.is_several:
+            main.start("profiles", self._show_all)
 
     async def _fill(self, card: ProfilesCard) -> None:
         places = await self._main.call(self._places)
@@ -182,10 +179,6 @@ class Switching:
         """Return the profiles of this root, and the hosts; on a thread."""
         app = self._main.app
         return places_of(app.here, self._main.options.hosts, app.links)
-
-    def show_all(self) -> None:
-        if not self._main.store.is_several:
-            self._main.start("profiles", self._show_all)
 
     async def _show_all(self) -> None:
         """Show the first page of the profiles."""

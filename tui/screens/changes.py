@@ -27,8 +27,17 @@ from ..text import formats
 from ..text.sentences import author, notes, summary
 from ..text.styled import Line, line_width, row_line, safe_text, wrap_spans
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import Column, Columns, FixedRows, HeadRow, ListRow, NoteRow
-from .sub_screen import ConversationScreen, MessageRow, MessageTarget
+from ..widgets.list_rows import (
+    Column,
+    Columns,
+    FixedRows,
+    HeadRow,
+    ListRow,
+    MessageRow,
+    MessageTarget,
+    NoteRow,
+)
+from .sub_screen import ConversationScreen
 
 _EDGES = 3
 """Cells of a row that are no text."""

@@ -25,9 +25,9 @@ from ..settings.keys.screen_commands import RUN
 from ..text import formats
 from ..text.sentences import RunEvent, cache_share, ended_at, facts, run_events
 from ..widgets.lines import TextLine
-from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, NoteRow
+from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, MessageRow, NoteRow
 from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs
-from .sub_screen import ConversationScreen, MessageRow
+from .sub_screen import ConversationScreen
 
 _LEAD = 15
 """Cells of the names at the left."""

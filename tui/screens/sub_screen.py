@@ -4,7 +4,7 @@ tell something in a list, and those that do it of one conversation."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -30,10 +30,10 @@ from ..settings.keys.main_commands import APP, LINES, LIST
 from ..settings.keys.screen_commands import MAP
 from ..settings.start import NARROW
 from ..text import formats
-from ..text.styled import Line, Span, line_text, row_line
+from ..text.styled import line_text, row_line
 from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.lines import KeyLine, TextLine
-from ..widgets.list_rows import Columns, FixedRows, ListRow, NoteRow
+from ..widgets.list_rows import Columns, FixedRows, ListRow, MessageRow, NoteRow
 from ..widgets.themes import STYLES
 from ..work.jobs import StoreScreen
 
@@ -299,36 +299,6 @@ class ListScreen(SubScreen):
     async def read_rows(self) -> None:
         """Read and show what there is to tell."""
         raise NotImplementedError
-
-
-MessageTarget = tuple[str, int | None]
-"""Ids of a session and of a message, or of one near to what is meant; None for the end of the
-session."""
-
-
-class MessageRow(NamedTuple):
-    """Something that happened at a message; Enter reads it there."""
-
-    key: str
-    lead: Span
-    text: Span
-    target: MessageTarget
-    at: float | None = None
-    """Unix seconds."""
-    cost: float | None = None
-    """USD."""
-    columns: Columns[MessageRow] = Columns()
-    whole: str = ""
-    """The text as stored, if it may have several lines."""
-    about: str = ""
-    """For the status line."""
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
-
-    def spans(self, width: int, now: float) -> Line:
-        return row_line(self.lead, self.text, self.columns.text(self, width, now), width)
 
 
 class ConversationScreen(ListScreen):

@@ -8,7 +8,6 @@ they are cut into lines. A match is found wherever a line breaks, as it is looke
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -39,9 +38,19 @@ _LEAST_ROOM = 8
 
 
 def _breaks_ascii(text: str, width: int) -> list[Range]:
-    # As many characters as there is room for, up to a space or the end; else a word is cut.
-    lines = re.finditer(rf"(.{{1,{width}}})(?: |$)|(.{{{width}}})", text)
-    return [line.span(line.lastindex or 0) for line in lines]
+    """Break at spaces, and within a word that is longer than a line."""
+    ranges: list[Range] = []
+    start = 0
+    while len(text) - start > width:
+        end = text.rfind(" ", start + 1, start + width + 1)
+        following = end + 1
+        if end < 0:
+            end = following = start + width
+        ranges.append((start, end))
+        start = following
+    if start < len(text):
+        ranges.append((start, len(text)))
+    return ranges
 
 
 def _breaks_wide(text: str, width: int) -> list[Range]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..text import formats
-from ..text.styled import Span
+from ..text.styled import Line, Span, row_line
 
 
 class NoteRow(NamedTuple):
@@ -144,6 +144,36 @@ class Columns(Generic[Row]):
 def head_of(head: str, order: object, current: object) -> str:
     """Return a heading, with an arrow if its order is the current one."""
     return _(head) + ("▼" if current is not None and order == current else "")
+
+
+MessageTarget = tuple[str, int | None]
+"""Ids of a session and of a message, or of one near to what is meant; None for the end of the
+session."""
+
+
+class MessageRow(NamedTuple):
+    """Something that happened at a message; Enter reads it there."""
+
+    key: str
+    lead: Span
+    text: Span
+    target: MessageTarget
+    at: float | None = None
+    """Unix seconds."""
+    cost: float | None = None
+    """USD."""
+    columns: Columns[MessageRow] = Columns()
+    whole: str = ""
+    """The text as stored, if it may have several lines."""
+    about: str = ""
+    """For the status line."""
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
+
+    def spans(self, width: int, now: float) -> Line:
+        return row_line(self.lead, self.text, self.columns.text(self, width, now), width)
 
 
 # Bars

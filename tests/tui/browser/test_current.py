@@ -7,6 +7,7 @@ with these seeds.
 
 import os
 import random
+from contextlib import suppress
 
 import pytest
 from browsing import (
@@ -21,7 +22,6 @@ from effort import slow_but
 
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.text import one_line
-from hermes_browse.tui.browser.edit.naming import RenameCard
 from hermes_browse.tui.browser.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.exporting import ExportCard
@@ -99,14 +99,19 @@ class Meant:
             group = given[:1] if isinstance(given[0], str) else ()
             work, *meant = given[len(group) :]
             match work.__name__:
-                case "_delete" | "_archive" | "_flag":
+                case "delete" | "archive":
+                    self.notes.append(_roots(self.browser.screen.edits.targets))
+                case "_flag":
                     self.notes.append(_roots(meant[0]))
+                case "_rename":
+                    self.notes.append({meant[0].root_id})
                 case "copy_and_say":
                     self.notes.append(self._root(meant[0]))
                 case "_resume":
                     self.resumed.append(meant[0])
                 case "show_details" if self._is_asking:
-                    self.notes.append({meant[1].root_id})
+                    current = self.browser.screen.current
+                    self.notes.append({current.root_id} if current is not None else set())
                 case _:
                     return start(*given)
             return None
@@ -119,9 +124,6 @@ class Meant:
 
     def _screen(self, push):
         def pushed(screen, *given):
-            if isinstance(screen, RenameCard):
-                self.notes.append({screen.conversation.root_id})
-                return None
             if isinstance(screen, ExportCard):
                 self.notes.append(_roots(tuple(screen._conversations)))
                 return None
@@ -129,18 +131,25 @@ class Meant:
 
         return pushed
 
+    def _press(self, action):
+        """Do what a key does, up to its first pause."""
+        doing = self.browser.screen.action_do(CALLS[action])
+        with suppress(StopIteration):
+            doing.send(None)
+        doing.close()
+
     def by(self, action):
         """The roots a key would be about; none where it says that there is nothing."""
         self.notes.clear()
         self._is_asking = True
-        self.browser.screen.action_do(CALLS[action])
+        self._press(action)
         self._is_asking = False
         return self.notes[0] if self.notes else set()
 
     def by_resume(self):
         """The root that R would resume."""
         self.resumed.clear()
-        self.browser.screen.action_do(CALLS["resume"])
+        self._press("resume")
         resumed = [self._root(session_id) for session_id in self.resumed]
         self.resumed.clear()
         return resumed[0] if resumed else set()

@@ -15,8 +15,8 @@ from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.browser.transcript.tool_text import diff_lines
 from hermes_browse.tui.screens.changes import FileRow, rows_beside
-from hermes_browse.tui.screens.sub_screen import MessageRow
 from hermes_browse.tui.text.styled import line_text, line_width
+from hermes_browse.tui.widgets.list_rows import MessageRow
 
 NOW = T0 + 86_400
 

@@ -51,7 +51,7 @@ class Edits(MarksAndUndo):
 
     # Archive and pin
 
-    def archive(self) -> None:
+    async def archive(self) -> None:
         """Archive the targets, or unarchive them if all are archived."""
         main, conversations = self._main, self.targets
         if not conversations:
@@ -61,11 +61,8 @@ class Edits(MarksAndUndo):
         elif len(conversations) == 1:
             main.start_write(self._flag, conversations, OpenStore.archive)
         else:  # protected ones are spared
-            main.start("plan", self._archive, conversations)
-
-    async def _archive(self, conversations: Sequence[Conversation]) -> None:
-        job = planning(self._main, _selection(conversations), archive=True, measure=False)
-        self.archive_planned(await self._main.read(job))
+            job = planning(main, _selection(conversations), archive=True, measure=False)
+            self.archive_planned(await main.read(job))
 
     def pin(self) -> None:
         """Pin the targets, which keeps Hermes from deleting them, or unpin them if all are
@@ -141,12 +138,11 @@ class Edits(MarksAndUndo):
                 self._changed(renamed)
                 return
 
-    def tag(self) -> None:
+    async def tag(self) -> None:
         """Ask for the tags of the targets; in the field are those that all of them have."""
-        if conversations := self.targets:
-            self._main.start_write(self._tag, conversations)
-
-    async def _tag(self, conversations: Sequence[Conversation]) -> None:
+        conversations = self.targets
+        if not conversations:
+            return
         common = set(conversations[0].tags).intersection(*(each.tags for each in conversations))
         about = formats.counted(len(conversations), "conversation")
         if len(conversations) == 1:
@@ -155,7 +151,7 @@ class Edits(MarksAndUndo):
         if tags is not None:
             ids = [conversation.id for conversation in conversations]
             lost = sorted(common.difference(tags))
-            await self._store_tags(lambda store: store.tag(ids, tags, lost))
+            self._main.start_write(self._store_tags, lambda store: store.tag(ids, tags, lost))
 
     async def change_tag(self, choice: TagChoice) -> None:
         """Take a tag from all conversations, or ask for another name for it."""
@@ -185,34 +181,27 @@ class Edits(MarksAndUndo):
 
     # Plans: delete, and archive several
 
-    def delete(self) -> None:
+    async def delete(self) -> None:
         """Ask, then move the targets to the trash; protected ones are spared."""
         if conversations := self.targets:
             self._main.say(_("making the plan …"))
-            self._main.start("plan", self._delete, conversations)
+            planned = await self._main.read(planning(self._main, _selection(conversations)))
+            await self.delete_planned(planned, self._main)
 
-    async def _delete(self, conversations: Sequence[Conversation]) -> None:
-        job = planning(self._main, _selection(conversations))
-        await self._ask(await self._main.read(job), self._main)
-
-    def ask(self, planned: PreparedPlan) -> None:
-        """Ask whether to delete, over the screen that has the keys now."""
-        self._main.start("plan", self._ask, planned, self._main.app.screen)
-
-    async def _ask(self, planned: PreparedPlan, over: Screen[Any]) -> None:
+    async def delete_planned(self, planned: PreparedPlan, over: Screen[Any]) -> None:
+        """Ask over a screen, then delete by a plan."""
         main = self._main
         if not planned.plan.selected:
             main.say(protected(main, planned.plan))
             return
-
         card = await main.read(partial(card_of, planned=planned, location=main.location))
         main.say("")
         if await main.ask(card, over):
-            main.start_write(self._delete_planned, planned.plan)
+            main.start_write(self._delete, planned.plan)
         else:
             main.say(_("nothing was deleted"))
 
-    async def _delete_planned(self, plan: Plan) -> None:
+    async def _delete(self, plan: Plan) -> None:
         main, store, count = self._main, self._main.connect(), len(plan.selected)
         messages = sum(each.messages for each in plan.selected)
         title = ngettext(

@@ -106,13 +106,23 @@ class Copying:
     def show_references(self) -> None:
         self._start(self._show_references)
 
-    def show_raw(self) -> None:
+    async def show_raw(self) -> None:
         """Show the current message as JSON; needs its id only, also while the message is being
         read."""
-        if (message_id := self._main.transcript.current_id) is not None:
-            self._main.start("raw", self._show_raw, message_id)
-        else:
+        message_id = self._main.transcript.current_id
+        if message_id is None:
             self._main.say(_("no message here"))
+            return
+        if message_id < 0:  # the system prompt and the recap are no rows of `messages`
+            self._main.say(_("this is not a row of messages"))
+            return
+        text = await self._main.read(lambda store: store.raw_message(message_id))
+        if text is None:
+            self._main.say(_("message {id} is no longer in the store", id=message_id))
+            return
+        lines = await self._main.call(lambda: split_lines(highlight(printable(text), "json")))
+        title = _("message {id} as it is stored", id=message_id)
+        await self._main.ask(RawCard(title, text, lines), self._main)
 
     def close(self) -> None:
         self.pictures.close()
@@ -180,15 +190,3 @@ class Copying:
             await self._main.ask(card, self._main)
         else:
             self._main.say(_("no link, image or path in this message"))
-
-    async def _show_raw(self, message_id: int) -> None:
-        if message_id < 0:  # the system prompt and the recap are no rows of `messages`
-            self._main.say(_("this is not a row of messages"))
-            return
-        text = await self._main.read(lambda store: store.raw_message(message_id))
-        if text is None:
-            self._main.say(_("message {id} is no longer in the store", id=message_id))
-            return
-        lines = await self._main.call(lambda: split_lines(highlight(printable(text), "json")))
-        title = _("message {id} as it is stored", id=message_id)
-        await self._main.ask(RawCard(title, text, lines), self._main)

@@ -298,7 +298,7 @@ class PlanScreen(SubScreen):
             return
         planned = planned._replace(plan=plan)
         if wanted == "delete":
-            self.main.edits.ask(planned)
+            await self.main.edits.delete_planned(planned, self)
             return
 
         self.say("")
