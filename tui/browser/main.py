@@ -36,6 +36,7 @@ from ..widgets.bindings import with_keys
 from ..work.application import Arrival
 from .context import ShownConversation
 from .messages import PaneMessages
+from .panes import load
 
 _POLL_SECONDS = 0.5
 """Between checks whether the file has changed."""
@@ -120,13 +121,9 @@ class MainScreen(PaneMessages):
 
     async def _remove_old_deletions(self, age: str) -> None:
         """Remove the bundles of this age, as written in the configuration; report how many."""
-
-        def removed() -> int:
-            from hermes_browse.store.trash.shelf import remove_older  # start: few set an age
-
-            return len(remove_older(trash_folder(self.location), parse_age(age), self.clock()))
-
-        if count := await self.write(removed):
+        given = trash_folder(self.location), parse_age(age), self.clock()
+        removed = await self.write(lambda: load("remove-older")(*given))
+        if count := len(removed):
             self.say(
                 ngettext(
                     "1 deletion as old as the configuration says was deleted for good",

@@ -59,6 +59,7 @@ IMPORTS = {
     "prune": "tui.screens.cleanup.prune_screen.PruneScreen",
     "query-line": "tui.browser.search.query_line.QueryLine",
     "run": "tui.screens.run.RunScreen",
+    "remove-older": "store.trash.shelf.remove_older",
     "resuming": "tui.browser.resuming.Resuming",
     "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
     "search": "tui.browser.search.live_search.LiveSearch",

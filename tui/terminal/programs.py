@@ -8,7 +8,6 @@ terminal; the terminal by OSC 52, which never answers, so success is not claimed
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import shutil
@@ -116,6 +115,8 @@ async def copy_text(text: str, to_terminal: Callable[[str], None]) -> str:
     Returns:
         The message: "copied with wl-copy".
     """
+    import asyncio  # the command line asks for the way only
+
     safe = harmless(text)
     where = await asyncio.to_thread(run_tool, safe, tools())
     if where is not None:

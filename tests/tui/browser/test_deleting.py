@@ -11,7 +11,7 @@ from hermes_browse.store.edit import flags
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.browser.edit import deleting
+from hermes_browse.tui.browser.edit import edits
 from hermes_browse.tui.browser.edit.deleting import DeleteCard
 from hermes_browse.tui.browser.edit.long_writes import ProgressCard
 from hermes_browse.tui.browser.main import MainScreen
@@ -34,7 +34,7 @@ async def test_the_question_is_seen_in_a_small_terminal(tmp_path):
 @pytest.mark.slow
 async def test_delete_several_asks_for_their_number(path, monkeypatch):
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
-    monkeypatch.setattr(deleting, "_FEW_CONVERSATIONS", 0)
+    monkeypatch.setattr(edits, "_FEW_CONVERSATIONS", 0)
     seen = []
     told = set()
     show = ProgressCard.show

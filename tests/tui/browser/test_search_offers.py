@@ -9,6 +9,7 @@ from searching import count
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.search import found
 from hermes_browse.store.search.found import Suggestion
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -28,6 +29,12 @@ def _offers(browser):
 
 def _notes(browser):
     return [row.text for row in rows_of(browser) if isinstance(row, NoteRow)]
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Counting what is offered ends after a second, which a loaded machine may need."""
+    monkeypatch.setattr(found, "_SUGGESTING", 60.0)
 
 
 def _root(folder):
