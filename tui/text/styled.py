@@ -191,11 +191,11 @@ def indent(
 ) -> list[Paragraph]:
     """Put a prefix before every line, or `first` before the first one."""
     indented = [
-        Paragraph(spans, [prefix, *lead], [prefix, *hang], is_fixed)
+        Paragraph(spans, (prefix, *lead), (prefix, *hang), is_fixed)
         for spans, lead, hang, is_fixed in paragraphs
     ]
     if first is not None and indented:
-        indented[0] = indented[0]._replace(lead=[first, *indented[0].lead[1:]])
+        indented[0] = indented[0]._replace(lead=(first, *indented[0].lead[1:]))
     return indented
 
 
@@ -210,9 +210,12 @@ class TextLayout:
         """What stands before each line."""
         self.match_lines: Sequence[int] = ()
         """The indexes of the lines on which a match begins."""
-        start = 0
+        start, free = 0, width
+        beside: Sequence[Span] = ()
         for spans, lead, hang, is_fixed in paragraphs:
-            room = width - line_width(lead)
+            if lead != beside:  # measured once for all paragraphs of a text
+                beside, free = lead, width - line_width(lead)
+            room = free
             if room < _LEAST_ROOM:
                 room, lead, hang = width, (), ()
             line = clip_line(spans, room) if is_fixed else spans
