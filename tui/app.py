@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
@@ -66,12 +66,16 @@ class BrowseApp(Application):
         )
         self._first_variables = self.get_css_variables()
         self.stylesheet.set_variables(self._first_variables)
-        self.keymap = self.startup.options.keys
+        self.keymap: Mapping[str, str] = {}
         """The user's own keys by the id of a binding."""
-        self.trouble = self.startup.configuration.trouble(self.available_themes)
+        self.trouble = ""
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
-        self.set_keymap(self.keymap)
+        if self.startup.configuration.exists:
+            self.keymap, self.trouble = load("keymap")(
+                self.startup.configuration, self.available_themes
+            )
+            self.set_keymap(self.keymap)
 
     def refresh_css(self, animate: bool = True) -> None:
         """Apply the style sheets with the colours of the current theme.

@@ -11,7 +11,7 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.files import write_private
 from hermes_browse.store.wording import _
 
-from ..settings.keymap import known_commands, sample
+from ..settings.keymap import known_commands, resolve_keymap, sample
 from ..settings.keys import final_keys
 from ..settings.options import OPTIONS, toml
 from ..settings.read_config import config_path, read_config
@@ -51,10 +51,10 @@ class ConfigCommand(Subcommand):
 
     def _show(self) -> None:
         configuration = read_config(config_path())
-        options = configuration.options
+        (keymap, problems), options = resolve_keymap(configuration), configuration.options
         keys = {
             key.id: list(dict.fromkeys(key.key_names))
-            for key in final_keys(known_commands(), options.keys)
+            for key in final_keys(known_commands(), keymap)
             if key.id
         }
         path = str(configuration.path)
@@ -65,10 +65,10 @@ class ConfigCommand(Subcommand):
             | {"surface": dict(options.surface)},
             "hosts": [host._asdict() for host in options.hosts],
             "keys": keys,
-            "problems": fields_of_each(configuration.troubles, "line text remedy"),
+            "problems": fields_of_each(problems, "line text remedy"),
         }
         self.give(document, _print_settings, document)
-        self.remark(*(problem.sentence(path) for problem in configuration.troubles))
+        self.remark(*(problem.sentence(path) for problem in problems))
 
 
 def _write_sample(path: Path) -> None:

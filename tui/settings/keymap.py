@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from hermes_browse.store.wording import N_, _
 
 from .keys import Command
 from .keys.main_commands import MAIN_SCOPES, PANES
 from .keys.screen_commands import CARDS, SCREENS
-from .options import OPTIONS, Problem, shown, similar, toml
+from .options import OPTIONS, Problem, similar, toml
+from .read_config import Configuration, located
 
 _NAMES = {
     *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
@@ -93,33 +94,17 @@ def can_meet(one: Command, other: Command) -> bool:
     return not scopes <= set(PANES)
 
 
-def parse_keys(value: object, problems: list[Problem]) -> dict[str, str]:
-    """Return the user's own keys by command id, as `App.set_keymap` takes them, and add what is wrong
-    with others."""
-    if not isinstance(value, Mapping):
-        problems.append(Problem(_("“keys” is a table: a line [keys], and below it action = key.")))
-        return {}
-    commands = known_commands()
-    ids = {each.id for each in commands if each.id}
-    own: dict[str, str] = {}
-    for action, given in value.items():
-        spelled = [given] if isinstance(given, str) else given
-        is_list = isinstance(spelled, list) and all(isinstance(each, str) for each in spelled)
-        if not is_list or not spelled:
-            text = _(
-                "“{action}” takes a key, or a list of keys, not {value}.",
-                action=action,
-                value=shown(given),
-            )
-            problems.append(Problem(text, "", action))
-            continue
+def _without_wrong_keys(
+    keys: Mapping[str, str], ids: Collection[str], problems: list[Problem]
+) -> Iterator[tuple[str, str]]:
+    """Yield the user's own keys by command, and note what is wrong with others."""
+    for action, spelled in keys.items():
         if action not in ids:
             text = _("there is no action “{name}”.", name=action)
             remedy = similar(action, ids) or _("`config show` lists them.")
             problems.append(Problem(text, remedy, action))
             continue
-        every = ",".join("comma" if each == "," else each for each in spelled)
-        names = {each: key_name(each) for each in every.split(",")}
+        names = {each: key_name(each) for each in spelled.split(",")}
         for each, key in names.items():
             if key is None:
                 text = _(
@@ -128,9 +113,7 @@ def parse_keys(value: object, problems: list[Problem]) -> dict[str, str]:
                 remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
                 problems.append(Problem(text, remedy, action))
         if good := dict.fromkeys(filter(None, names.values())):
-            own[action] = ",".join(good)
-    problems += dict.fromkeys(_conflicts(commands, own))
-    return own
+            yield action, ",".join(good)
 
 
 def _conflicts(commands: Sequence[Command], own: Mapping[str, str]) -> Iterator[Problem]:
@@ -149,6 +132,44 @@ def _conflicts(commands: Sequence[Command], own: Mapping[str, str]) -> Iterator[
                         other=other.id or _(other.help),
                     )
                     yield Problem(text, _("Give one of them another key."), command.id)
+
+
+def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Problem]]:
+    """Return the user's own keys by command id, as `App.set_keymap` takes them, and everything that
+    is wrong in the configuration, by line."""
+    own: dict[str, str] = {}
+    problems: list[Problem] = []
+    if keys := configuration.options.keys:
+        commands = known_commands()
+        own = dict(_without_wrong_keys(keys, {each.id for each in commands if each.id}, problems))
+        problems += dict.fromkeys(_conflicts(commands, own))
+    troubles = [*configuration.troubles, *located(configuration.text, "keys", problems)]
+    return own, sorted(troubles, key=lambda each: each.line or 0)
+
+
+def keymap_and_trouble(
+    configuration: Configuration, themes: Collection[str]
+) -> tuple[dict[str, str], str]:
+    """Return the keymap of a configuration, and what is wrong with it in one sentence.
+
+    Args:
+        themes: Names of the available themes.
+
+    Returns:
+        The keymap, and the first error with the number of others; empty if there is none.
+    """
+    keymap, troubles = resolve_keymap(configuration)
+    theme = configuration.options.theme
+    if theme is not None and theme not in themes:
+        problem = Problem(_("there is no theme “{name}”.", name=theme), similar(theme, themes))
+        troubles += located(configuration.text, "theme", [problem])
+    if not troubles:
+        return keymap, ""
+    first, *others = sorted(troubles, key=lambda each: each.line or 0)
+    sentence = first.sentence(configuration.path.name)
+    if others:
+        sentence += " · " + _("{count} more: `hermes-browse config show`", count=len(others))
+    return keymap, sentence
 
 
 _HEAD = N_(

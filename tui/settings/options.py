@@ -47,7 +47,7 @@ class Options(NamedTuple):
     trash: str = FOREVER
     """The age at which a bundle is dropped, as `store.amounts.parse_age` reads it."""
     keys: Mapping[str, str] = MappingProxyType({})
-    """Command id to the user's own keys by their Textual names, separated by commas."""
+    """Command id to keys as the user spells them, separated by commas."""
     hosts: tuple[Host, ...] = ()
     """Other machines, in the order of the file."""
 
@@ -83,8 +83,8 @@ class Option(NamedTuple):
     """A sentence about a wrong value of TOML, with `{name}`, `{choices}` and `{value}`."""
     kind: type[Any] = str
     """Of a value."""
-    is_right: Callable[[Any], bool] = lambda value: True
-    """Returns whether what is of that kind is a value."""
+    is_right: Callable[[Any], bool] | None = None
+    """Returns whether a text is a value; None for any, or any of the choices."""
     choices: tuple[str, ...] = ()
     wrong_item: str = ""
     """Of a list or table: a sentence about a wrong item, with `{key}` in a table too."""
@@ -99,7 +99,7 @@ class Option(NamedTuple):
     def parse(self, value: Any, problems: list[Problem]) -> object:
         """Return a value of TOML as `Options` has it, the default for a wrong one, and add what is
         wrong with it."""
-        if not (isinstance(value, self.kind) and self.is_right(value)):
+        if not self._holds(value):
             text = self._sentence(self.wrong, value)
             problems.append(Problem(text, similar(value, self.names)))
             return Options._field_defaults[self.name]
@@ -116,6 +116,13 @@ class Option(NamedTuple):
             remedy = similar(item, self.names) or every
             problems.append(Problem(text, remedy, key if is_table else ""))
         return good if is_table else tuple(good)
+
+    def _holds(self, value: Any) -> bool:
+        if not isinstance(value, self.kind):
+            return False
+        if self.is_right is not None:
+            return self.is_right(value)
+        return bool(self.wrong_item) or not self.choices or value in self.choices
 
     def _sentence(self, text: str, value: object, key: str = "") -> str:
         values = {
@@ -180,7 +187,6 @@ OPTIONS = (
         "language",
         "The language of the program: auto is that of the locale (LANG and its like), where there are words in it.",
         _NONE_OF,
-        is_right=_LANGUAGES.__contains__,
         choices=_LANGUAGES,
     ),
     Option(
@@ -216,7 +222,6 @@ OPTIONS = (
             "and the clean-up are always read, and R always resumes."
         ),
         _NONE_OF,
-        is_right=ENTER_MODES.__contains__,
         choices=ENTER_MODES,
     ),
     Option(
@@ -226,7 +231,6 @@ OPTIONS = (
             "window opens Hermes in a new window, with the command below."
         ),
         _NONE_OF,
-        is_right=RESUME_MODES.__contains__,
         choices=RESUME_MODES,
     ),
     Option(

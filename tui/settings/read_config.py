@@ -70,34 +70,13 @@ class Configuration(NamedTuple):
     exists: bool = False
     options: Options = Options()
     troubles: tuple[Problem, ...] = ()
-    """By line."""
     text: str = ""
     """What is in the file, to find the lines of further errors."""
-
-    def trouble(self, themes: Collection[str]) -> str:
-        """Return what is wrong in one sentence: the first error with the number of others, empty if
-        there is none. `themes` are the names of those available."""
-        troubles = [*self.troubles]
-        theme = self.options.theme
-        if theme is not None and theme not in themes:
-            problem = Problem(_("there is no theme “{name}”.", name=theme), similar(theme, themes))
-            troubles += located(self.text, "theme", [problem])
-        if not troubles:
-            return ""
-        first, *others = sorted(troubles, key=_line)
-        sentence = first.sentence(self.path.name)
-        if others:
-            sentence += " · " + _("{count} more: `hermes-browse config show`", count=len(others))
-        return sentence
 
     @property
     def host_troubles(self) -> list[Problem]:
         """Errors because of which a host may be missing."""
         return [each for each in self.troubles if each.table in ("", _HOSTS)]
-
-
-def _line(problem: Problem) -> int:
-    return problem.line or 0
 
 
 def located(text: str, table: str, problems: Collection[Problem]) -> Iterator[Problem]:
@@ -138,9 +117,22 @@ def _parse_hosts(value: object, problems: list[Problem]) -> tuple[Host, ...]:
 
 
 def _parse_keys(value: object, problems: list[Problem]) -> dict[str, str]:
-    from .keymap import parse_keys  # start: only with keys of the user's own
-
-    return parse_keys(value, problems)
+    if not isinstance(value, Mapping):
+        problems.append(Problem(_("“keys” is a table: a line [keys], and below it action = key.")))
+        return {}
+    keys: dict[str, str] = {}
+    for action, key in value.items():
+        names = [key] if isinstance(key, str) else key
+        if isinstance(names, list) and names and all(isinstance(each, str) for each in names):
+            keys[action] = ",".join("comma" if each == "," else each for each in names)
+        else:
+            words = _(
+                "“{action}” takes a key, or a list of keys, not {value}.",
+                action=action,
+                value=shown(key),
+            )
+            problems.append(Problem(words, "", action))
+    return keys
 
 
 _PARSERS: Mapping[str, Callable[[Any, list[Problem]], object]] = {
@@ -174,7 +166,7 @@ def parse_config(text: str, path: Path) -> Configuration:
             unknown = _("there is no option “{name}”.", name=name)
             problems.append(Problem(unknown, similar(name, _PARSERS)))
         troubles += located(text, name, problems)
-    return Configuration(path, True, Options(**values), tuple(sorted(troubles, key=_line)), text)
+    return Configuration(path, True, Options(**values), tuple(troubles), text)
 
 
 def read_config(path: Path) -> Configuration:

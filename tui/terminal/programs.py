@@ -115,7 +115,7 @@ async def copy_text(text: str, to_terminal: Callable[[str], None]) -> str:
     Returns:
         The message: "copied with wl-copy".
     """
-    import asyncio  # the command line asks for the way only
+    import asyncio  # start time: `doctor` on the command line needs no loop
 
     safe = harmless(text)
     where = await asyncio.to_thread(run_tool, safe, tools())

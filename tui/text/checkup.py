@@ -27,6 +27,7 @@ from hermes_browse.store.hermes.homes import Location, sessions_folder
 from hermes_browse.store.hermes.resume_command import find_hermes, hermes_version
 from hermes_browse.store.wording import N_, PN_, _, ngettext
 
+from ..settings.keymap import resolve_keymap
 from ..settings.options import WINDOW
 from ..settings.read_config import Configuration, config_path, read_config
 from ..terminal.logfile import log_path
@@ -151,7 +152,7 @@ def problems_around(
         for severity, code, is_so in checks
         if is_so
     ]
-    for trouble in configuration.troubles:
+    for trouble in resolve_keymap(configuration)[1]:
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
         remedy = trouble.remedy or _("`hermes-browse config show` says more.")
         problems.append(StoreProblem("warning", "config", sentence, remedy))

@@ -138,9 +138,10 @@ def test_no_card_is_loaded_while_the_browser_starts():
     text = '[keys]\ndetails-copy = "x"\n'
     program = (
         "import sys; from pathlib import Path; import hermes_browse.tui.app; "
+        "from hermes_browse.tui.settings.keymap import keymap_and_trouble; "
         "from hermes_browse.tui.settings.read_config import parse_config; "
-        f"configuration = parse_config({text!r}, Path('config.toml')); "
-        "assert configuration.options.keys and not configuration.trouble(()); "
+        f"keymap, trouble = keymap_and_trouble(parse_config({text!r}, Path('config.toml')), ()); "
+        "assert keymap and not trouble, trouble; "
         "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.')))"
     )
     ended = python(program)

@@ -19,6 +19,7 @@ from hermes_browse.tui.settings.keymap import (
     can_meet,
     key_name,
     known_commands,
+    resolve_keymap,
     sample,
 )
 from hermes_browse.tui.settings.options import OPTIONS, SURFACES, Options
@@ -30,7 +31,8 @@ HERE = Path("config.toml")
 
 def told(text):
     """Lines and texts of everything that does not hold."""
-    troubles = parse_config(text, HERE).troubles
+    configuration = parse_config(text, HERE)
+    troubles = resolve_keymap(configuration)[1]
     return [(each.line, f"{each.text} {each.remedy}") for each in troubles]
 
 
@@ -39,8 +41,11 @@ def test_everything_that_is_set_holds():
     text = 'theme = "nord"\nmouse = false\nresume = "return"\n[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
     configuration = parse_config(text, HERE)
     assert configuration.troubles == ()
-    keys = {"sort": "x", "help": "question_mark,f1,comma"}
-    assert configuration.options == Options(theme="nord", mouse=False, resume="return", keys=keys)
+    assert configuration.options == Options(
+        theme="nord", mouse=False, resume="return", keys={"sort": "x", "help": "?,f1,comma"}
+    )
+    keymap, troubles = resolve_keymap(configuration)
+    assert (keymap["sort"], keymap["help"], troubles) == ("x", "question_mark,f1,comma", [])
 
 
 @pytest.mark.parametrize(
@@ -143,13 +148,14 @@ def test_one_mistake_does_not_take_the_rest_with_it():
         'resume = "exti"\ntheme = "nord"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE
     )
     assert configuration.options.resume == "return" and configuration.options.theme == "nord"
-    assert configuration.options.keys == {"sort": "x"}
+    assert resolve_keymap(configuration)[0] == {"sort": "x"}
 
 
 @given(st.text())
 def test_no_text_is_a_failure(text):
     """Whatever the file holds, there are options, and each trouble is one printable line."""
-    for trouble in parse_config(text, HERE).troubles:
+    configuration = parse_config(text, HERE)
+    for trouble in resolve_keymap(configuration)[1]:
         assert trouble.sentence().isprintable()
 
 
@@ -231,7 +237,7 @@ def test_the_sample_sets_nothing_and_names_everything(spoken):
     ]
     bare = "\n".join(line for line in lines if not line.startswith("#") and "action = " not in line)
     configuration = parse_config(bare, HERE)
-    assert configuration.troubles == ()
+    assert configuration.troubles == () and resolve_keymap(configuration)[1] == []
     assert {each.name for each in OPTIONS} <= set(tomllib.loads(bare))
     assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys", "hosts"}
     bare_options = configuration.options._replace(keys={}, hosts=(), theme=None)
