@@ -188,7 +188,9 @@ class PlanScreen(SubScreen):
 
     def _view_of(self, planned: PreparedPlan) -> PlanView:
         """Return the view of a plan; on a thread, as for a large one it takes longer than a frame.
-        Whoever changes what it reads here has it made again."""
+
+        What it reads of the screen is replaced and never changed, and a new view follows that.
+        """
         left_out = self.choices.left_out
         order = self.order
         empty = _("Nothing is selected.")
