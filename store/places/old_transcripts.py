@@ -245,6 +245,7 @@ class OldTranscripts:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         # In WAL mode the writing thread and the reading threads do not wait for each other.
         statements = ["PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF"]
+        # The third word of CREATE INDEX is its name.
         statements += [*TABLES, *(each for each in INDEXES if each.split()[2] in _INDEXES)]
         statements.append(f"INSERT INTO schema_version (version) VALUES ({VERSION})")
         for statement in statements:

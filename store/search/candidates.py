@@ -78,12 +78,16 @@ def _scan(where: Condition, between: Span | None = None) -> Source:
 
 
 class Candidate(NamedTuple):
-    """A row that may be a hit; or a mark, ahead of the next rows of a source."""
+    """A row that may be a hit, or a mark.
+
+    A source yields a mark before it runs a statement. The mark stands where the statement would
+    begin, so the statement is run only when the merged sources have come there.
+    """
 
     at: int
     """Its id, times the step of the search, so that it grows."""
     is_row: bool = False
-    """Whether it is no mark."""
+    """Whether it is a row; a mark sorts before the row of the same place."""
     needs_check: bool = False
     """Whether its text decides, not the index alone."""
     session_id: str = ""
@@ -159,9 +163,8 @@ class Candidates:
         # The time is stored after long texts: it is read only where it is needed.
         stamp_sql = "m.timestamp" if least else "0"
         page: dict[int, Candidate] = {}
-        for each in merge(
-            *(self._read_source(source, after, stamp_sql) for source in self.sources)
-        ):
+        sources = [self._read_source(source, after, stamp_sql) for source in self.sources]
+        for each in merge(*sources):
             if each.is_row:
                 page.setdefault(each.at, each)
             elif self.stops():
@@ -174,8 +177,7 @@ class Candidates:
     def _read_source(
         self, source: Source, after: int | None, stamp_sql: str
     ) -> Iterator[Candidate]:
-        """Yield the candidates of a source; a mark ahead of each statement, so that it waits until
-        the search has come to it."""
+        """Yield the candidates of a source, with a mark before each statement."""
         step, size = self.step, _FIRST
         first, last = (end * step for end in source.between or self._ends)
         at = first if after is None else max(first, after * step + 1)
