@@ -9,8 +9,8 @@ from itertools import starmap
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.compression import NOTES, CompactionNote
-from hermes_browse.store.compression.blocks import RowOrigin
 from hermes_browse.store.compression.compactions import Compaction
+from hermes_browse.store.compression.history_rows import RowOrigin
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses
 from hermes_browse.store.compression.model_context import ModelContext, SentRow
 from hermes_browse.store.connection.stored_values import Json

@@ -12,8 +12,8 @@ from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression import NOTES, CompactionNote
-from hermes_browse.store.compression.blocks import RowOrigin
 from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
+from hermes_browse.store.compression.history_rows import RowOrigin
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
 from hermes_browse.store.compression.model_context import Memory, ModelContext
 from hermes_browse.store.export.markdown import code, message_markdown

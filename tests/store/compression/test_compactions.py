@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hermes_browse.store.compression import NOTES, CompactionNote
-from hermes_browse.store.compression.blocks import RowOrigin
 from hermes_browse.store.compression.compactions import read_history
+from hermes_browse.store.compression.history_rows import RowOrigin
 from hermes_browse.store.compression.model_context import Contexts
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_neighbourhood

@@ -11,7 +11,7 @@ from playing import said_by
 from trashing import execute
 
 from hermes_browse.store.compression import CompactionNote
-from hermes_browse.store.compression.blocks import RowOrigin
+from hermes_browse.store.compression.history_rows import RowOrigin
 from hermes_browse.store.compression.model_context import Contexts
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError

@@ -6,8 +6,8 @@ import pytest
 from builders import T0, make_store
 from compressed import case, store_of
 
-from hermes_browse.store.compression.blocks import RowOrigin
 from hermes_browse.store.compression.compactions import read_history
+from hermes_browse.store.compression.history_rows import RowOrigin
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages import transcript as module
 from hermes_browse.store.messages.transcript import count_rows, read_outline
