@@ -22,8 +22,9 @@ from .rows import StoredRow, edits_file, make_hit, read_rows
 from .terms import Term, fold
 
 COUNT_CAP = 1000
-_BATCH = 64
-"""Rows that are read at a time, at most: two pages of the screen."""
+_BATCH = 16
+"""Rows that are read and tested at a time, at most: until then a search that is interrupted keeps
+Python busy."""
 _RELEVANT = 2000
 """Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them
 takes most of a second (1M rows)."""

@@ -90,7 +90,8 @@ def find_hits(
         progress=tell,
     )
     named = _titles(search) if titles else []
-    shown = tuple(with_names(reader, named[:titles]))
+    newest = [search.catalog.conversation(root) for root in named[:titles]]
+    shown = tuple(with_names(reader, newest))
 
     def found(answer: Answer) -> Found:
         conversations = conversations_of(reader, search.catalog, answer.hits, now)
@@ -99,38 +100,40 @@ def find_hits(
     return found(search.page(limit, after=after, portion=lambda so_far: portion(found(so_far))))
 
 
-def _titles(search: Search) -> list[Conversation]:
-    """Return the conversations that are found by their names, the newest first."""
+def _titles(search: Search) -> list[str]:
+    """Return the roots of the conversations that are found by their names, the newest first."""
     query, roots = search.query, search.roots
     if not query.groups or query.in_reasoning or query.files:
         return []
     found = titled(search.catalog, query)
-    return [search.catalog.conversation(each) for each in found if roots is None or each in roots]
+    return found if roots is None else [root for root in found if root in roots]
 
 
 def titled(catalog: Catalog, query: Query) -> list[str]:
     """Return the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first."""
-    names = catalog.kept(_names)
-    found: set[str] = set()
+    roots, names = catalog.kept(_names)
+    found: set[int] = set()
     for group in query.groups:
-        roots = list(names)
-        for word in (fold_composed(each.text) for each in group):
-            roots = [root for root in roots if word in names[root]]
-        found.update(roots)
+        first, *others = (fold_composed(each.text) for each in group)
+        places = [place for place, name in enumerate(names) if first in name]
+        for word in others:
+            places = [place for place in places if word in names[place]]
+        found.update(places)
     for each in query.excluded:
-        found = {root for root in found if not each.first(names[root])}
-    return [root for root in names if root in found]
+        found = {place for place in found if not each.first(names[place])}
+    return [roots[place] for place in sorted(found)]
 
 
-def _names(catalog: Catalog) -> dict[str, str]:
-    """Return the folded titles and ids of all conversations by root, the newest first."""
-    return {
-        each.root_id: fold_composed(
-            " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
-        )
-        for each in catalog.select(View.ALL)
-    }
+def _names(catalog: Catalog) -> tuple[list[str], list[str]]:
+    """Return the roots of all conversations, the newest first, and of each its folded titles and
+    ids."""
+    conversations = catalog.select(View.ALL)
+    names = (
+        " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
+        for each in conversations
+    )
+    return [each.root_id for each in conversations], [fold_composed(each) for each in names]
 
 
 def conversations_of(

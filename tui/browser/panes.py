@@ -252,10 +252,10 @@ class Panes(Context):
     # The lines at the top
 
     def show_header_soon(self) -> None:
-        """Update the lines at the top in the next frame, once for all that has changed."""
+        """Update the lines at the top after the next frame, once for all that has changed."""
         if not self._is_header_due:
             self._is_header_due = True
-            self.call_later(self.show_header)
+            self.call_after_refresh(self.show_header)
 
     def show_header(self) -> None:
         self._is_header_due = False

@@ -164,7 +164,7 @@ def find_words(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchRe
     return results(found)
 
 
-_BREATH = 0.001
+_BREATH = 0.0001
 """Seconds to sleep between two batches of a count."""
 _WHERE = {
     View.CHATS: N_("in chats"),
