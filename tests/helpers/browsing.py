@@ -236,7 +236,7 @@ class HeldAnswers:
         """By group, "" for all; set if answers may go."""
         self.count = 0
         """Answers that are held back."""
-        for name in ("read", "write"):
+        for name in ("read", "result_of", "write"):
             monkeypatch.setattr(StoreScreen, name, self._held(getattr(StoreScreen, name)))
 
     def _gate(self, group: str) -> asyncio.Event:

@@ -7,11 +7,11 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from textual.css.query import NoMatches
 from textual.screen import ScreenResultType
@@ -55,7 +55,7 @@ def trim_memory() -> None:
 
 
 class Reads:
-    """Reads of one store. `run` and `call` are awaited on the screen's thread.
+    """Reads of one store, asked for on the screen's thread.
 
     Args:
         connect: Returns a store that has not been opened; the first job that reads opens it.
@@ -74,23 +74,30 @@ class Reads:
     def _threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(THREADS, "read")
 
-    async def run(self, work: Callable[[OpenStore], Result]) -> Result:
-        """Run a job on a thread and return its result; it must not keep the store.
-
-        If the await is cancelled it ends at once, and the job is interrupted.
-        """
-        if self._is_stopped:
-            raise asyncio.CancelledError
+    def begin(self, work: Callable[[OpenStore], Result]) -> asyncio.Future[Result]:
+        """Begin a job on a thread; it must not keep the store. It is interrupted if the future is
+        cancelled."""
         cancelled = threading.Event()
-        running = self._threads.submit(self._do, work, cancelled)
-        try:
-            return await asyncio.wrap_future(running)
-        except asyncio.CancelledError:
+        if self._is_stopped:
+            running: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+            running.cancel()
+        else:
+            running = asyncio.wrap_future(self._threads.submit(self._do, work, cancelled))
+            running.add_done_callback(partial(self._ended, cancelled))
+        return running
+
+    def _ended(self, cancelled: threading.Event, running: asyncio.Future[Any]) -> None:
+        if running.cancelled():
             with self._changed:
                 cancelled.set()
                 if (store := self._running.get(cancelled)) is not None:
                     store.interrupt()
-            raise
+        else:
+            running.exception()  # or asyncio reports it where nobody awaits the future any more
+
+    async def run(self, work: Callable[[OpenStore], Result]) -> Result:
+        """Run a job as `begin` does, and return its result."""
+        return await self.begin(work)
 
     async def call(self, work: Callable[[], Result]) -> Result:
         """Run other work that takes long on a thread, without the store."""
@@ -300,6 +307,11 @@ class StoreScreen(LeftOnce[ScreenResultType]):
         """
         return await self._result(self.reads.run(job))
 
+    async def result_of(self, begun: asyncio.Future[Result]) -> Result:
+        """Wait for a job that `Reads.begin` began, and return its result; raises as `read`
+        does."""
+        return await self._result(begun)
+
     async def call(self, work: Callable[[], Result]) -> Result:
         """Run other work that takes long on a thread; raises as `read` does."""
         return await self._result(self.reads.call(work))
@@ -308,7 +320,7 @@ class StoreScreen(LeftOnce[ScreenResultType]):
         """Run a job that writes, after those before it; raises as `read` does."""
         return await self._result(self.writes.run(work))
 
-    async def _result(self, job: Coroutine[object, object, Result]) -> Result:
+    async def _result(self, job: Awaitable[Result]) -> Result:
         try:
             return await job
         except QueryInterruptedError as error:  # the browser ends

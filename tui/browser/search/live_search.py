@@ -39,6 +39,8 @@ class LiveSearch:
         """How many hits to show, by root id of their conversation."""
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
+        self._reading: asyncio.Future[SearchResults | CatalogRows] | None = None
+        """The last search, perhaps answered."""
         self._was_busy = self.is_outdated = False
         """Search again when the list has been read: the store was busy; this program changed it."""
         self.row_before = ""
@@ -89,8 +91,12 @@ class LiveSearch:
         scan.steps += steps
 
     def _begin(self, scan: Scan, *, top: bool) -> None:
-        self._scan = scan
-        self._main.start("search", self._find, scan, top)
+        """Begin to read within the key, ahead of the coroutine: so a thread searches while the
+        letter is drawn."""
+        main, request = self._main, self._request()
+        job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
+        self._scan, self._reading = scan, main.reads.begin(job)
+        main.start("search", self._find, scan, request, self._reading, top)
 
     def list_read(self, before: Catalog) -> None:
         """Bring the results up to date with the catalog, which was read anew: search again if they
@@ -139,6 +145,8 @@ class LiveSearch:
 
     def _stop_all(self) -> None:
         self._scan, self._was_busy, self.is_outdated = None, False, False
+        if self._reading is not None:
+            self._reading.cancel()
         for group in ("search", "count"):
             self._main.cancel(group)
 
@@ -162,14 +170,18 @@ class LiveSearch:
         main.hit_order = following(tuple(HitOrder), main.hit_order)
         self.run()
 
-    async def _find(self, scan: Scan, top: bool) -> None:
-        """Run the query and show what it finds: hits, or the list filtered."""
+    async def _find(
+        self,
+        scan: Scan,
+        request: SearchRequest,
+        reading: asyncio.Future[SearchResults | CatalogRows],
+        top: bool,
+    ) -> None:
+        """Show what the query finds: hits, or the list filtered."""
         main = self._main
-        request = self._request()
-        job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
         asyncio.get_running_loop().call_later(TELL_SECONDS, self._show_progress, scan)
         try:
-            results = await main.read(job)
+            results = await main.result_of(reading)
         except StoreBusyError:
             self._was_busy = True
             raise
