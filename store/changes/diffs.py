@@ -94,8 +94,9 @@ def _counts(signs: str) -> tuple[int, int]:
 # One diff of all edits, with the message behind each line. Lines are the same if no edit touched
 # them, not if their texts are equal: between the edits the texts may not be known.
 
-_UNKNOWN = "?\n"
-"""A line whose text is not known, with its sign."""
+SignedLine = tuple[str, Line]
+_UNKNOWN = "?"
+"""The sign of a line whose text is not known."""
 _NEAR = re.compile(" {0,3}[+-](?: {0,6}[+-])* {0,3}")
 """Of the signs of all lines, those of a hunk: changes, the known ones of the three lines around
 them, and what is between those."""
@@ -121,8 +122,8 @@ def unified_diff(version: Version, before: str, after: str) -> Iterator[DiffLine
         after: Its path after the last, likewise.
     """
     lines = list(_compare(version))
-    texts = {line.text for line in lines}
-    was_absent, is_absent = f"-{ABSENT}" in texts, f"+{ABSENT}" in texts
+    signs_of_absent = {sign for sign, line in lines if line.text == ABSENT}
+    was_absent, is_absent = "-" in signs_of_absent, "+" in signs_of_absent
     # One name in the head, if there is no file on the other side.
     old = quoted(f"a/{after if was_absent else before}")
     new = quoted(f"b/{before if is_absent else after}")
@@ -135,7 +136,7 @@ def unified_diff(version: Version, before: str, after: str) -> Iterator[DiffLine
         new = _NOTHING
     elif before != after:
         headers += [f"rename from {quoted(before)}", f"rename to {quoted(after)}"]
-    hunks = list(_diff_hunks([line for line in lines if line.text[1:]]))
+    hunks = list(_diff_hunks([each for each in lines if each[1].text != ABSENT]))
     if hunks:
         headers += [f"--- {old}", f"+++ {new}"]
     if len(headers) > 1:
@@ -151,7 +152,7 @@ def quoted(path: str) -> str:
     return path if escaped == path and " " not in path else f'"{escaped}"'
 
 
-def _compare(version: Version) -> Iterator[DiffLine]:
+def _compare(version: Version) -> Iterator[SignedLine]:
     """Compare a file before and after its edits. What edits took back again is unchanged."""
     end = Line(None)
     present = iter([*version.lines, end])
@@ -162,27 +163,26 @@ def _compare(version: Version) -> Iterator[DiffLine]:
             continue
         added = list(takewhile(partial(is_not, line), present))
         if added or removed:
-            yield from starmap(_told, signed(removed, added))
+            yield from signed(removed, added)
             removed = []
-        yield _told(" ", line)
+        yield " ", line
 
 
 def _told(sign: str, line: Line) -> DiffLine:
     """Return a line of a file with the message that changed it, if its sign says so."""
     edit = line.removed_by if sign == "-" else line.added_by
-    text = f"{sign}{line.text}" if line.text is not None else _UNKNOWN
-    return DiffLine(text, edit.message_id if edit is not None else None)
+    return DiffLine(f"{sign}{line.text}", edit.message_id if edit is not None else None)
 
 
-def _diff_hunks(lines: Sequence[DiffLine]) -> Iterator[DiffLine]:
+def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
     """Yield the changes with the lines around them, as far as these are known; changes that are
     near each other share a hunk."""
-    signs = _signs(line.text for line in lines)
+    signs = "".join([sign if line.text is not None else _UNKNOWN for sign, line in lines])
     for near in _NEAR.finditer(signs):
         start, end = near.span()
         (old, new), (removed, added) = _counts(signs[:start]), _counts(near[0])
         ranges = f"-{old + (removed > 0)},{removed} +{new + (added > 0)},{added}"
-        hunk = lines[start:end]
+        hunk = list(starmap(_told, lines[start:end]))
         message_id = next(line.message_id for line in hunk if line.message_id is not None)
         yield DiffLine(f"@@ {ranges} @@\n", message_id)
         for line in hunk:

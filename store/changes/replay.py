@@ -60,17 +60,16 @@ class Replay:
     def do_all(self, reader: Reader, uses: Sequence[ToolUse]) -> None:
         """Do calls again in order, with their results, but for those that read other files than
         were changed."""
-        changing = [use for use in uses if use.name in _CHANGING_TOOLS]
-        edited = "\n".join(use.said(key) for use in changing for key in ("path", "patch", "code"))
-        is_edited = cache(edited.__contains__)
+        changing = [as_mapping(use.arguments) for use in uses if use.name in _CHANGING_TOOLS]
+        named = "\n".join(str(each.get(key)) for each in changing for key in ("path", "patch", "code"))
+        is_named = cache(named.__contains__)
         telling = [
             use
             for use in uses
-            if use.name in _CHANGING_TOOLS
-            or (use.name == "read_file" and is_edited(posixpath.basename(use.said("path"))))
+            if use.name != "read_file" or is_named(posixpath.basename(use.said("path")))
         ]
-        results = read_results(reader, telling)
-        for use in uses:
+        results = read_results(reader, [use for use in telling if use.name in _FILE_TOOLS])
+        for use in telling:
             self.do(use, results.get(use.result_id, ""))
 
     def do(self, use: ToolUse, text: str) -> None:
@@ -153,7 +152,8 @@ class _FileCall:
         kept if the path is none."""
         if not isinstance(path, str) or not path:
             return TrackedFile("")
-        resolved, present = self._resolve(path), self._resolve(to or path)
+        resolved = self._resolve(path)
+        present = resolved if to in ("", path) else self._resolve(to)
         known = self.files.pop(resolved, None) or self.files.pop(self._plain(path), None)
         file = known or TrackedFile(resolved)
         if not file.edits:
