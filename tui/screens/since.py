@@ -132,7 +132,7 @@ class SinceScreen(ListScreen):
             self._show(await self.read(read))
         if self._everywhere is not None:
             self.show_title(_("asking the other profiles and machines …"))
-            self._show(await self._result(self._reads_everywhere.run(read)))
+            self._show(await self.result_of(self._reads_everywhere.submit(read)))
 
     def _show(self, since: Since) -> None:
         self.show_title(_("new since {time}", time=formats.timestamp(since.since)))

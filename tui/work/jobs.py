@@ -74,7 +74,7 @@ class Reads:
     def _threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(THREADS, "read")
 
-    def begin(self, work: Callable[[OpenStore], Result]) -> asyncio.Future[Result]:
+    def submit(self, work: Callable[[OpenStore], Result]) -> asyncio.Future[Result]:
         """Begin a job on a thread; it must not keep the store. It is interrupted if the future is
         cancelled."""
         cancelled = threading.Event()
@@ -94,10 +94,6 @@ class Reads:
                     store.interrupt()
         else:
             running.exception()  # or asyncio reports it where nobody awaits the future any more
-
-    async def run(self, work: Callable[[OpenStore], Result]) -> Result:
-        """Run a job as `begin` does, and return its result."""
-        return await self.begin(work)
 
     async def call(self, work: Callable[[], Result]) -> Result:
         """Run other work that takes long on a thread, without the store."""
@@ -305,12 +301,12 @@ class StoreScreen(LeftOnce[ScreenResultType]):
         Raises:
             BrowseError: It failed; the exception is logged.
         """
-        return await self._result(self.reads.run(job))
+        return await self._result(self.reads.submit(job))
 
-    async def result_of(self, begun: asyncio.Future[Result]) -> Result:
-        """Wait for a job that `Reads.begin` began, and return its result; raises as `read`
+    async def result_of(self, submitted: asyncio.Future[Result]) -> Result:
+        """Wait for a job that was submitted to `reads`, and return its result; raises as `read`
         does."""
-        return await self._result(begun)
+        return await self._result(submitted)
 
     async def call(self, work: Callable[[], Result]) -> Result:
         """Run other work that takes long on a thread; raises as `read` does."""

@@ -368,10 +368,10 @@ async def test_a_profile_that_was_replaced_answers_at_once(root):
 
     async with everything_of(root) as browser:
         reads = browser.screen.reads
-        assert await reads.run(title) == "Coder chat"
+        assert await reads.submit(title) == "Coder chat"
         fill(root / "other.db", "Another chat", "a lantern", 100)
         (root / "other.db").replace(root / "profiles" / "coder" / "state.db")
-        assert await reads.run(title) == "Another chat"
+        assert await reads.submit(title) == "Another chat"
 
 
 @pytest.mark.slow

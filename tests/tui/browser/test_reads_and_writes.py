@@ -2,6 +2,7 @@
 one queue of writes."""
 
 import asyncio
+import gc
 import threading
 import time
 from concurrent.futures import wait
@@ -48,8 +49,8 @@ async def until(holds):
 
 async def test_a_connection_is_used_again_and_closed_when_idle(reads, monkeypatch):
     monkeypatch.setattr(working, "IDLE_SECONDS", 0.2)
-    first = await reads.run(lambda store: (count(store), id(store)))
-    assert await reads.run(lambda store: (count(store), id(store))) == first
+    first = await reads.submit(lambda store: (count(store), id(store)))
+    assert await reads.submit(lambda store: (count(store), id(store))) == first
     assert reads.holds_store and not reads.is_busy
     await until(lambda: not reads.holds_store)
     reads.stop()
@@ -63,8 +64,8 @@ async def test_what_is_cancelled_ends_at_once_and_interrupts_nothing_else(reads)
         assert may_end.wait(20.0)
         return count(store)
 
-    other = asyncio.create_task(reads.run(wait))
-    endless = asyncio.create_task(reads.run(read_endlessly))
+    other = reads.submit(wait)
+    endless = reads.submit(read_endlessly)
     await asyncio.sleep(0.1)
     begun = time.monotonic()
     endless.cancel()
@@ -72,8 +73,22 @@ async def test_what_is_cancelled_ends_at_once_and_interrupts_nothing_else(reads)
         await endless
     assert time.monotonic() - begun < 0.5
     may_end.set()
-    assert await other == await reads.run(count)
+    assert await other == await reads.submit(count)
     await until(lambda: not reads.is_busy)
+    reads.stop()
+
+
+async def test_a_failure_that_nobody_waits_for_any_more_is_not_reported(reads, caplog):
+    """The coroutine that would have waited was cancelled before it began."""
+
+    def fail(store):
+        raise OSError("gone")
+
+    reads.submit(fail)
+    await until(lambda: not reads.is_busy)
+    await asyncio.sleep(0.01)
+    gc.collect()
+    assert not caplog.records
     reads.stop()
 
 
@@ -87,8 +102,7 @@ async def test_cancelled_jobs_do_not_pile_up(reads):
         may_end.wait(20.0)
 
     tasks = [
-        asyncio.create_task(reads.run(lambda store, number=number: wait(number)))
-        for number in range(THREADS + 20)
+        reads.submit(lambda store, number=number: wait(number)) for number in range(THREADS + 20)
     ]
     await until(lambda: len(ran) == THREADS)
     for task in tasks:
@@ -101,7 +115,7 @@ async def test_cancelled_jobs_do_not_pile_up(reads):
 
 
 async def test_stopping_interrupts_before_it_waits(reads):
-    endless = [asyncio.create_task(reads.run(read_endlessly)) for _ in range(3)]
+    endless = [reads.submit(read_endlessly) for _ in range(3)]
     await asyncio.sleep(0.1)
     begun = time.monotonic()
     reads.stop()
@@ -109,22 +123,22 @@ async def test_stopping_interrupts_before_it_waits(reads):
     for outcome in await asyncio.gather(*endless, return_exceptions=True):
         assert isinstance(outcome, QueryInterruptedError)
     with pytest.raises(asyncio.CancelledError):
-        await reads.run(count)
+        await reads.submit(count)
 
 
 async def test_while_released_the_store_is_closed_and_reads_wait(reads):
     """Also those that came before and have no thread yet; then they go on, and those that were
     interrupted begin anew."""
-    before = await reads.run(count)
+    before = await reads.submit(count)
     assert reads.holds_store
     jobs = [read_endlessly] * THREADS
 
     def read(store):
         return (jobs.pop() if jobs else count)(store)
 
-    interrupted = [asyncio.create_task(reads.run(read)) for _ in range(THREADS)]
+    interrupted = [reads.submit(read) for _ in range(THREADS)]
     await until(lambda: len(reads._running) == THREADS)
-    queued = [asyncio.create_task(reads.run(count)) for _ in range(3)]
+    queued = [reads.submit(count) for _ in range(3)]
     await asyncio.sleep(0)
     with reads.released():
         await asyncio.sleep(0.05)
@@ -135,7 +149,7 @@ async def test_while_released_the_store_is_closed_and_reads_wait(reads):
 
 async def test_what_waits_while_released_ends_with_the_browser(reads):
     with reads.released():
-        waiting = asyncio.create_task(reads.run(count))
+        waiting = reads.submit(count)
         await asyncio.sleep(0.02)
         reads.stop()
         with pytest.raises(QueryInterruptedError):
@@ -145,11 +159,11 @@ async def test_what_waits_while_released_ends_with_the_browser(reads):
 async def test_a_replaced_file_is_opened_again(tmp_path):
     store = Store(family(tmp_path / "state.db"))
     reads = Reads(lambda: OpenStore(store))
-    assert await reads.run(count)
+    assert await reads.submit(count)
     other = family(tmp_path / "other.db")
     run(other, "DELETE FROM sessions")
     other.replace(store.path)
-    assert await reads.run(count) == 0
+    assert await reads.submit(count) == 0
     reads.stop()
 
 
@@ -159,9 +173,9 @@ async def test_a_failure_closes_the_connection_and_comes_back(reads):
         raise StoreError("no")
 
     with pytest.raises(StoreError):
-        await reads.run(fail)
+        await reads.submit(fail)
     assert not reads.holds_store
-    assert await reads.run(count)
+    assert await reads.submit(count)
     reads.stop()
 
 
@@ -246,8 +260,8 @@ async def test_while_hermes_runs_no_screen_holds_a_store(browser):
     """Also what a screen over the main one reads by itself, as that of what is new."""
     await browser.press("A")
     of_screen, of_main = browser.app.screen._reads_everywhere, browser.screen.reads
-    await of_screen.run(lambda store: store.catalog(NOW))
-    await of_main.run(count)
+    await of_screen.submit(lambda store: store.catalog(NOW))
+    await of_main.submit(count)
     assert of_screen.holds_store and of_main.holds_store
     with browser.app.released():
         assert not of_screen.holds_store and not of_main.holds_store

@@ -95,7 +95,7 @@ class LiveSearch:
         letter is drawn."""
         main, request = self._main, self._request()
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
-        self._scan, self._reading = scan, main.reads.begin(job)
+        self._scan, self._reading = scan, main.reads.submit(job)
         main.start("search", self._find, scan, request, self._reading, top)
 
     def list_read(self, before: Catalog) -> None:
