@@ -25,6 +25,7 @@ from .query_line import Typed
 from .results import FOLD_ALL, FOLD_BEST, FOLD_SOME, SearchResults
 from .search_jobs import TELL_SECONDS, Scan, SearchRequest, count_hits, find
 
+_Reading = asyncio.Future[SearchResults | CatalogRows]
 _REST = 0.15
 """Seconds without a keystroke before hits are counted."""
 
@@ -39,7 +40,7 @@ class LiveSearch:
         """How many hits to show, by root id of their conversation."""
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
-        self._reading: asyncio.Future[SearchResults | CatalogRows] | None = None
+        self._reading: _Reading | None = None
         """The last search, perhaps answered."""
         self._was_busy = self.is_outdated = False
         """Search again when the list has been read: the store was busy; this program changed it."""
@@ -91,8 +92,7 @@ class LiveSearch:
         scan.steps += steps
 
     def _begin(self, scan: Scan, *, top: bool) -> None:
-        """Begin to read within the key, ahead of the coroutine: so a thread searches while the
-        letter is drawn."""
+        """Begin to read within the key: a thread searches while the letter is drawn."""
         main, request = self._main, self._request()
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
         self._scan, self._reading = scan, main.reads.submit(job)
@@ -170,13 +170,7 @@ class LiveSearch:
         main.hit_order = following(tuple(HitOrder), main.hit_order)
         self.run()
 
-    async def _find(
-        self,
-        scan: Scan,
-        request: SearchRequest,
-        reading: asyncio.Future[SearchResults | CatalogRows],
-        top: bool,
-    ) -> None:
+    async def _find(self, scan: Scan, request: SearchRequest, reading: _Reading, top: bool) -> None:
         """Show what the query finds: hits, or the list filtered."""
         main = self._main
         asyncio.get_running_loop().call_later(TELL_SECONDS, self._show_progress, scan)
