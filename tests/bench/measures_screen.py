@@ -8,7 +8,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyte
@@ -155,51 +156,58 @@ def _starting(bench: Bench) -> list[Figure]:
     ]
 
 
-def _key_times(program: Program) -> list[float]:
-    """Milliseconds from each of many downs to the first bytes of its answer."""
-    times = []
+def _key_times(*programs: Program) -> list[list[float]]:
+    """Milliseconds from each of many downs, pressed in all programs in turn, to the first bytes of
+    its answer."""
+    times: list[list[float]] = [[] for _program in programs]
     for _ in range(_KEYS):
-        pressed = program.now()
-        program.send(_DOWN)
-        if not program.read(2.0):
-            raise RuntimeError("a key was not answered")
-        times.append((program.chunks[-1][0] - pressed) * 1000)
-        program.read_until_quiet(0.15, 2.0)
+        for program, found in zip(programs, times, strict=True):
+            program.read_until_quiet(0.15, 2.0)
+            pressed = program.now()
+            program.send(_DOWN)
+            if not program.read(2.0):
+                raise RuntimeError("a key was not answered")
+            found.append((program.chunks[-1][0] - pressed) * 1000)
     return times
 
 
-def _typing_times(program: Program) -> list[float]:
-    """Milliseconds from each letter typed until the rows below the box change; one that changes
-    none is left out."""
-    sent: list[float] = []
-    for word in _TYPED:
+def _typing_times(*programs: Program) -> list[list[float]]:
+    """Milliseconds from each letter typed until the rows below the box change, of each program;
+    one that changes none is left out. Each letter is typed in all of them in turn."""
+    sent: list[list[float]] = [[] for _program in programs]
+    for word in _TYPED * 2:
         for letter in word:
-            program.read_until_quiet(0.15, 2.0)
-            sent.append(program.now())
-            program.send(letter.encode())
-            program.read_until_quiet(0.3, 3.0)
-        program.send(b"\x15")  # the box is empty again
-    return program.changes(sent, slice(4, 12))
+            for program, moments in zip(programs, sent, strict=True):
+                program.read_until_quiet(0.15, 2.0)
+                moments.append(program.now())
+                program.send(letter.encode())
+                program.read_until_quiet(0.3, 3.0)
+        for program in programs:
+            program.send(b"\x15")  # the box is empty again
+    return [
+        program.changes(moments, slice(4, 12))
+        for program, moments in zip(programs, sent, strict=True)
+    ]
+
+
+@contextmanager
+def _beside(bench: Bench, kind: str) -> Iterator[tuple[Program, Program]]:
+    """The browser, and one of the small apps, both at rest."""
+    with _browser(bench, bench.large) as browser, _probe(bench, kind) as probe:
+        for program, shown in ((browser, _first_row(bench.large)), (probe, "row")):
+            _shown(program, shown)
+            program.read_until_quiet()
+        yield browser, probe
 
 
 def _keys(bench: Bench) -> list[Figure]:
-    def work(started: Program, row: str, times: Callable[[Program], list[float]]) -> list[float]:
-        with started as program:
-            _shown(program, row)
-            program.read_until_quiet()
-            return times(program)
-
-    def typing(program: Program) -> list[float]:
-        program.send(b"/")
-        return _typing_times(program)
-
-    row = _first_row(bench.large)
-    ours = work(_browser(bench, bench.large), row, _key_times)
-    probe = work(_probe(bench, "line"), "row", _key_times)
-    typed = work(_browser(bench, bench.large), row, typing)
-    changed = work(_probe(bench, "changed"), "row", _typing_times)
+    with _beside(bench, "line") as (browser, probe):
+        ours, others = _key_times(browser, probe)
+    with _beside(bench, "changed") as (browser, probe):
+        browser.send(b"/")
+        typed, changed = _typing_times(browser, probe)
     return [
-        Figure("9", "key down → bytes / a list by the Line API", ours, probe, 1.5),
+        Figure("9", "key down → bytes / a list by the Line API", ours, others, 1.5),
         Figure("9", "letter typed → rows / a list by `Input.Changed`", typed, changed, 0.5),
     ]
 

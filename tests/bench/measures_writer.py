@@ -63,7 +63,7 @@ class _Browsing:
 
     async def _read(self, job: Callable[[OpenStore], object]) -> None:
         try:
-            await self._reads.run(job)
+            await self._reads.submit(job)
         except BrowseError as error:
             self.errors.append(error.sentence)
 
