@@ -61,7 +61,9 @@ class Replay:
         """Do calls again in order, with their results, but for those that read other files than
         were changed."""
         changing = [as_mapping(use.arguments) for use in uses if use.name in _CHANGING_TOOLS]
-        named = "\n".join(str(each.get(key)) for each in changing for key in ("path", "patch", "code"))
+        named = "\n".join(
+            str(each.get(key)) for each in changing for key in ("path", "patch", "code")
+        )
         is_named = cache(named.__contains__)
         telling = [
             use
