@@ -10,7 +10,7 @@ from itertools import starmap, takewhile
 from operator import is_not
 from typing import NamedTuple
 
-from .edited_file import ABSENT, Hunk, Line, Version, signed, split, whole
+from .edited_file import ABSENT, Hunk, Line, SignedLine, Version, signed, split, whole
 
 _NOTHING = "/dev/null"
 """The path in a header for a file that is not there."""
@@ -94,7 +94,6 @@ def _counts(signs: str) -> tuple[int, int]:
 # One diff of all edits, with the message behind each line. Lines are the same if no edit touched
 # them, not if their texts are equal: between the edits the texts may not be known.
 
-SignedLine = tuple[str, Line]
 _UNKNOWN = "?"
 """The sign of a line whose text is not known."""
 _NEAR = re.compile(" {0,3}[+-](?: {0,6}[+-])* {0,3}")
@@ -136,7 +135,7 @@ def unified_diff(version: Version, before: str, after: str) -> Iterator[DiffLine
         new = _NOTHING
     elif before != after:
         headers += [f"rename from {quoted(before)}", f"rename to {quoted(after)}"]
-    hunks = list(_diff_hunks([each for each in lines if each[1].text != ABSENT]))
+    hunks = list(_diff_hunks([(sign, line) for sign, line in lines if line.text != ABSENT]))
     if hunks:
         headers += [f"--- {old}", f"+++ {new}"]
     if len(headers) > 1:

@@ -54,7 +54,11 @@ MISSING = Hunk(0, [f" {ABSENT}"], is_end=True)
 """That there is no such file."""
 
 
-def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[tuple[str, Line]]:
+SignedLine = tuple[str, Line]
+"""The sign of a line in a diff, and the line."""
+
+
+def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
     """Compare lines by their texts; yield each behind its sign in a diff. Those that stay are the
     old ones."""
     old_texts, new_texts = [line.text for line in old], [line.text for line in new]

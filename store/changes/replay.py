@@ -62,7 +62,7 @@ class Replay:
         were changed."""
         changing = [as_mapping(use.arguments) for use in uses if use.name in _CHANGING_TOOLS]
         named = "\n".join(
-            str(each.get(key)) for each in changing for key in ("path", "patch", "code")
+            str(each.get(key, "")) for each in changing for key in ("path", "patch", "code")
         )
         is_named = cache(named.__contains__)
         telling = [

@@ -23,8 +23,7 @@ from .terms import Term, fold
 
 COUNT_CAP = 1000
 _BATCH = 16
-"""Rows that are read and tested at a time, at most: until then a search that is interrupted keeps
-Python busy."""
+"""Most rows that are read and tested before the search is asked again whether to stop."""
 _RELEVANT = 2000
 """Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them
 takes most of a second (1M rows)."""

@@ -116,18 +116,18 @@ def titled(catalog: Catalog, query: Query) -> list[str]:
     found: set[int] = set()
     for group in query.groups:
         first, *others = (fold_composed(each.text) for each in group)
-        places = [place for place, name in enumerate(names) if first in name]
+        indexes = [index for index, name in enumerate(names) if first in name]
         for word in others:
-            places = [place for place in places if word in names[place]]
-        found.update(places)
+            indexes = [index for index in indexes if word in names[index]]
+        found.update(indexes)
     for each in query.excluded:
-        found = {place for place in found if not each.first(names[place])}
-    return [roots[place] for place in sorted(found)]
+        found = {index for index in found if not each.first(names[index])}
+    return [roots[index] for index in sorted(found)]
 
 
 def _names(catalog: Catalog) -> tuple[list[str], list[str]]:
-    """Return the roots of all conversations, the newest first, and of each its folded titles and
-    ids."""
+    """Return the roots of all conversations, the newest first, and the folded titles and ids of
+    each."""
     conversations = catalog.select(View.ALL)
     names = (
         " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
