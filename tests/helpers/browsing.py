@@ -236,8 +236,7 @@ class HeldAnswers:
         """By group, "" for all; set if answers may go."""
         self.count = 0
         """Answers that are held back."""
-        for name in ("read", "result_of", "write"):
-            monkeypatch.setattr(StoreScreen, name, self._held(getattr(StoreScreen, name)))
+        monkeypatch.setattr(StoreScreen, "result_of", self._held(StoreScreen.result_of))
 
     def _gate(self, group: str) -> asyncio.Event:
         if group not in self._gates:
@@ -246,9 +245,9 @@ class HeldAnswers:
         return self._gates[group]
 
     def _held(self, ask: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
-        async def held(screen: StoreScreen[Any], job: object, **named: float) -> object:
+        async def held(screen: StoreScreen[Any], job: Awaitable[object]) -> object:
             try:
-                return await ask(screen, job, **named)
+                return await ask(screen, job)
             finally:
                 self.count += 1
                 try:

@@ -301,22 +301,18 @@ class StoreScreen(LeftOnce[ScreenResultType]):
         Raises:
             BrowseError: It failed; the exception is logged.
         """
-        return await self._result(self.reads.submit(job))
-
-    async def result_of(self, submitted: asyncio.Future[Result]) -> Result:
-        """Wait for a job that was submitted to `reads`, and return its result; raises as `read`
-        does."""
-        return await self._result(submitted)
+        return await self.result_of(self.reads.submit(job))
 
     async def call(self, work: Callable[[], Result]) -> Result:
         """Run other work that takes long on a thread; raises as `read` does."""
-        return await self._result(self.reads.call(work))
+        return await self.result_of(self.reads.call(work))
 
     async def write(self, work: Callable[[], Result]) -> Result:
         """Run a job that writes, after those before it; raises as `read` does."""
-        return await self._result(self.writes.run(work))
+        return await self.result_of(self.writes.run(work))
 
-    async def _result(self, job: Awaitable[Result]) -> Result:
+    async def result_of(self, job: Awaitable[Result]) -> Result:
+        """Wait for a job that was begun, and return its result; raises as `read` does."""
         try:
             return await job
         except QueryInterruptedError as error:  # the browser ends

@@ -11,6 +11,7 @@ from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.browser.search.search_jobs import PAGE
+from hermes_browse.tui.work.jobs import Reads
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,24 @@ def test_what_the_index_lacks_is_named_with_the_remedy(script, said, fixture_sto
         coverage = read_coverage(reader)
     assert said in str(coverage) and coverage.indexed < coverage.messages
     assert "scanned" in str(coverage)
+
+
+async def test_a_letter_begins_its_search_at_once_and_ends_the_one_before(browser, monkeypatch):
+    """Also where the coroutine that would have waited for that has not begun."""
+    submit, begun = Reads.submit, []
+
+    def noted(reads, work):
+        begun.append(submit(reads, work))
+        return begun[-1]
+
+    await browser.press("slash")
+    monkeypatch.setattr(Reads, "submit", noted)
+    for typed in ("r", "ru"):
+        browser.screen.box.value = typed
+    before, last = begun
+    assert before.cancelled() and not last.cancelled()
+    await browser.settle()
+    assert browser.screen.results.answer.hits
 
 
 @pytest.mark.slow
