@@ -314,5 +314,13 @@ class TextBox(Input):
 
     def on_resize(self) -> None:
         """Move the terminal's cursor: before the first layout there was no position."""
+        self._move_cursor()
+
+    def notify_style_update(self) -> None:
+        """Move the terminal's cursor with the text: a box that has the keys has a bar before it."""
+        super().notify_style_update()
+        self._move_cursor()
+
+    def _move_cursor(self) -> None:
         if self.has_focus:
             self.app.cursor_position = self.cursor_screen_offset

@@ -13,7 +13,7 @@ from hermes_browse.tui.browser.list.rows import TAG_COLOURS
 from hermes_browse.tui.browser.transcript import markdown_layout, tool_text
 from hermes_browse.tui.screens.cleanup import time_axis
 from hermes_browse.tui.screens.insights import chart
-from hermes_browse.tui.widgets.lines import TextLine, WrappedText
+from hermes_browse.tui.widgets.lines import TextBox, TextLine, WrappedText
 from hermes_browse.tui.widgets.themes import DARK
 
 
@@ -28,6 +28,27 @@ class LineApp(App[None]):
 
     def compose(self):
         yield self.kind(id="text")
+
+
+class BoxApp(App[None]):
+    """A box with a bar before it while it has the keys."""
+
+    CSS = "TextBox { border: none; padding: 0 1; } TextBox:focus { border-left: thick red; }"
+    AUTO_FOCUS = None
+
+    def compose(self):
+        yield TextBox("qz")
+
+
+async def test_the_terminals_cursor_moves_with_the_text_when_a_bar_is_put_before_it():
+    """The box gets its bar after the keys, and perhaps after the letters typed in one go with it."""
+    app = BoxApp()
+    async with app.run_test() as pilot:
+        box = app.query_one(TextBox)
+        box.focus()
+        await drain(pilot)
+        assert box.content_region.x == 2
+        assert app.cursor_position == (4, 0)
 
 
 @pytest.mark.parametrize("kind", [WrappedText, TextLine])
