@@ -153,7 +153,7 @@ class BrowseApp(Application):
         for screen in self.screen_stack[-1:]:  # none is left while the browser ends
             for rows in screen.query(ConversationList):
                 rows.refresh_rows()
-            if isinstance(screen, MainScreen):
+            if isinstance(screen, MainScreen) and screen.is_mounted:
                 screen.describe_row()
 
     def new_memory(self) -> LastState:

@@ -28,6 +28,7 @@ from hermes_browse.tui.screens.exporting import ExportCard
 from hermes_browse.tui.settings.keys.main_commands import MAIN
 from hermes_browse.tui.text import formats
 from hermes_browse.tui.text.family import SessionEntry
+from hermes_browse.tui.work.application import Arrival
 
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
 SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "2,4,5").split(",")]
@@ -297,3 +298,12 @@ async def test_the_status_line_ages_with_the_row(browser):
     browser.app._refresh_ages()
     await browser.settle()
     assert "last used 3h ago" in browser.status
+
+
+async def test_ages_grow_while_the_screen_of_another_store_is_being_made(browser):
+    """Its list was asked for its row before it had a screen."""
+    app = browser.app
+    app.switch_to(app.location, app.store, app._first, Arrival())
+    app._refresh_ages()
+    await browser.settle()
+    assert browser.screen.is_mounted
