@@ -187,6 +187,12 @@ class TrackedFile:
             self._begin_version()
             self.last.patch(hunks, edit)
 
+    def see(self, text: str) -> None:
+        """The whole text was read."""
+        known = [line.text for line in self.last.lines]
+        if not self.last.is_whole or known != split(text):
+            self.patch([whole(text)])
+
     def _begin_version(self) -> None:
         """Somebody else has changed it: nothing is known any more."""
         self.versions.append(Version())

@@ -17,16 +17,16 @@ from ..connection.stored_values import Json, as_mapping, has_failed, json_at_sta
 from ..sessions.models import Session
 from .commands import changed_names, moved_to, names_in, read_program
 from .diffs import parse_diff
-from .edited_file import MISSING, Edit, TrackedFile, whole
+from .edited_file import MISSING, Edit, TrackedFile
 from .tool_uses import ToolUse, read_results
 
-_LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
+_LINE_NUMBER = re.compile(r"\n *\d+\|")
 _NOT_FOUND = "File not found"
 _OUTSIDE = "was modified since you last read it"
 """Another program, or one that the tool does not know of, changed the file before this edit."""
 _SIBLING = "sibling subagent"
 """Another agent did."""
-_UNLIKE = re.compile(r"«redacted|\.\.\. \[truncated\]$", re.MULTILINE)
+_UNLIKE = ("«redacted", "... [truncated]\n")
 """In what `read_file` shows in the place of secrets, and of the rest of long lines."""
 _MARK = 3
 """Bytes of a mark ahead of the text (BOM), which the tools keep and do not show."""
@@ -184,9 +184,11 @@ class _FileCall:
         if str(error).startswith(_NOT_FOUND):
             file.patch([MISSING])
         elif isinstance(content, str) and not error:
-            text, size = _LINE_NUMBER.sub("", content), self.result.get("file_size")
-            if size == _size(text) and not _UNLIKE.search(text):
-                file.patch([whole(text)])
+            text = _LINE_NUMBER.sub("\n", f"\n{content}")[1:]
+            size = self.result.get("file_size")
+            is_unlike = any(each in f"{text}\n" for each in _UNLIKE)
+            if size == _size(text) and not is_unlike:
+                file.see(text)
             elif size == _size(text) + _MARK:
                 file.is_certain = False
 
