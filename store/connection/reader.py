@@ -145,7 +145,8 @@ class Reader:
         self._is_late = False
         self._began: float | None = None
         """When the running statement began, by the monotonic clock."""
-        self._cache: dict[object, Any] = {}
+        self.kept: dict[object, Any] = {}
+        """What is kept for the next search, while the store does not change."""
         self._version: object = None
         _watch(self)
 
@@ -223,13 +224,11 @@ class Reader:
         """
         return rows_in(self.rows, sql, keys, before)
 
-    def cache(self) -> dict[object, Any]:
-        """Return what this connection keeps for the next search; empty when the store has changed
-        since the last call."""
+    def drop_outdated(self) -> None:
+        """Drop what is kept if the store has changed since the last call."""
         version = self.value(DATA_VERSION)
         if version != self._version:
-            self._version, self._cache = version, {}
-        return self._cache
+            self._version, self.kept = version, {}
 
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""
@@ -275,5 +274,5 @@ class Reader:
         """Close the file."""
         with _lock:
             _open.discard(self)
-        self._cache = {}
+        self.kept = {}
         self._connection.close()

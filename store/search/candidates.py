@@ -135,7 +135,9 @@ class Candidates:
         self._where = all_of(rows)
 
     def begin(self) -> None:
-        """Ask where the rows begin and end, and what the indexes have of them."""
+        """Ask where the rows begin and end, and what the indexes have of them; what is kept of
+        earlier searches is as of now."""
+        self.reader.drop_outdated()
         # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
         sql = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
         low, high = map(as_int, self.reader.rows(sql)[0])
@@ -224,7 +226,7 @@ class Candidates:
     def _block_size(self) -> int:
         """Return how many candidates are ordered by time together, 0 where ids follow time; asked
         once while the store does not change, so that all pages agree."""
-        known, key = self.reader.cache(), ("block", self.step)
+        known, key = self.reader.kept, ("block", self.step)
         if key not in known:
             # Is a row near the end at which the search begins older than the one before?
             first = self._ends[0]

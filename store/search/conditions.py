@@ -201,7 +201,7 @@ class Spellings:
         (https://sqlite.org/fts5.html#the_fts5vocab_virtual_table_module).
         """
         reader, name = self._reader, self._index.name
-        known, key = reader.cache(), (name, low, length)
+        known, key = reader.kept, (name, low, length)
         if key not in known:
             table = f"temp.terms_of_{name}"
             for statement in (

@@ -116,7 +116,7 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool) -> list
 
     `in_reasoning` reads their reasoning instead of their texts.
     """
-    kept = reader.cache().setdefault((StoredRow, in_reasoning), {})
+    kept = reader.kept.setdefault((StoredRow, in_reasoning), {})
     if len(kept) > MOST_KEPT:
         kept.clear()
     known = {key: kept[key] for key in ids if key in kept}
