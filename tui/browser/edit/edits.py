@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from textual.screen import Screen
 
@@ -34,6 +34,8 @@ from .deleting import (
 from .long_writes import Tell, write_in_sight
 from .marks_and_undo import MarksAndUndo, Undone, restore_deleted
 from .naming import RenameCard, TagCard
+
+Changed = TypeVar("Changed", Change, TagChange)
 
 _FEW_CONVERSATIONS = 25
 """Up to so many conversations, the progress of a deletion is shown in the status line."""
@@ -84,7 +86,7 @@ class Edits(MarksAndUndo):
         if len(conversations) == 1:
             changed = self._outermost(conversations[0], change.session_ids)
             change = _by_name(change, conversations[0], changed)
-        self._changed(change)
+        self._changed(change, store.undo)
 
     def _outermost(self, conversation: Conversation, touched: Collection[str]) -> Conversation:
         """Return the outermost conversation that a flag was set on: as in Hermes, that of a subagent
@@ -96,16 +98,17 @@ class Edits(MarksAndUndo):
             above = catalog.of_session(conversation.parent_root_id or "")
         return conversation
 
-    def _changed(self, change: Change, sentence: str = "") -> None:
-        """Record a change of flags or of a title, with another sentence than its own if one is
-        given."""
-        store = self._main.connect()
+    def _changed(
+        self, change: Changed, undo: Callable[[Changed], Changed], sentence: str = ""
+    ) -> None:
+        """Record a change, with another sentence than its own if one is given; `undo` takes it
+        back."""
 
-        def undo() -> Undone:
-            return store.undo(change).sentence, change.session_ids
+        def undone() -> Undone:
+            return undo(change).sentence, change.session_ids
 
-        if change.rows:
-            self.record(sentence or change.sentence, undo, change.session_ids)
+        if change.session_ids:
+            self.record(sentence or change.sentence, undone, change.session_ids)
         else:
             self._main.say(_("nothing had to be changed"))
 
@@ -135,7 +138,7 @@ class Edits(MarksAndUndo):
                     raise
                 typed = await main.ask(RenameCard(conversation, (typed, str(error))))
             else:
-                self._changed(renamed)
+                self._changed(renamed, store.undo)
                 return
 
     async def tag(self) -> None:
@@ -170,14 +173,7 @@ class Edits(MarksAndUndo):
     async def _store_tags(self, work: Callable[[OpenStore], TagChange]) -> None:
         store = self._main.connect()
         done = await self._main.write(partial(work, store))
-        if not done.session_ids:
-            self._main.say(_("nothing had to be changed"))
-            return
-
-        def undo() -> Undone:
-            return store.undo_tags(done).sentence, done.session_ids
-
-        self.record(done.sentence, undo, done.session_ids)
+        self._changed(done, store.undo_tags)
 
     # Plans: delete, and archive several
 
@@ -244,7 +240,7 @@ class Edits(MarksAndUndo):
         plan = planned.plan
         change = await main.write(partial(store.archive_planned, plan))
         cleaned = archived_of(plan, change.session_ids)
-        self._changed(change, spared_words(plan, cleaned, _("archived")))
+        self._changed(change, store.undo, spared_words(plan, cleaned, _("archived")))
 
 
 def _selection(conversations: Sequence[Conversation]) -> Selection:
