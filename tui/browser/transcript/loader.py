@@ -148,8 +148,9 @@ class TranscriptLoader:
         """How often the store may have changed."""
         self._follower: Worker[None] | None = None
         """Reads new messages, perhaps still."""
-        self._left_out: dict[int | None, int] = {}
-        """Where the page began → the message that was asked for, which this reading leaves out."""
+        self._asked_for: dict[int | None, int | None] = {}
+        """Where the page began → the message that was asked for, which this reading may leave
+        out."""
 
     def follow(self, shown: ShownConversation) -> None:
         """Show something else, or the changes of the same conversation."""
@@ -214,9 +215,8 @@ class TranscriptLoader:
         self._opening = None
         page.add(layouts)
         main.details.add([model.conversation])
-        self._left_out.clear()
-        if opening.message_id is not None and begin != opening.message_id:
-            self._left_out[begin] = opening.message_id
+        self._asked_for = {begin: opening.message_id}
+        if begin != opening.message_id:
             main.say_of_page(
                 _(
                     "{reading} · this message is not part of it: v shows everything",
@@ -324,7 +324,7 @@ class TranscriptLoader:
         main.mode = following(Reading, main.mode)
         if conversation is not None:
             message_id = transcript.current_id if not transcript.page.at_end else None
-            self._open(Opening(conversation, self._left_out.get(message_id, message_id)))
+            self._open(Opening(conversation, self._asked_for.get(message_id, message_id)))
         main.say_of_page(_(_NAMES[main.mode]))
 
     def toggle_recap(self) -> None:
