@@ -27,20 +27,20 @@ TAG_COLOURS = 3
 
 
 def glyph(conversation: Conversation) -> Span:
-    """Return the state's sign in one cell, distinguishable without colour, and its look."""
-    if conversation.waits:
-        return "?", "accent"
-    if conversation.status is Status.LIVE:
-        return "●", "live"
-    if conversation.pinned:
-        return "★", "accent"
-    if conversation.archived:
-        return "▪", "dim"
-    if conversation.kind is ConversationKind.SUBAGENT:
-        return "⊕", "dim"
-    if conversation.kind is ConversationKind.AUTOMATION:
-        return "↻", "dim"
-    return {Status.OPEN: "○", Status.EMPTY: "∅"}.get(conversation.status, "·"), "dim"
+    """Return the state's sign in one cell, distinguishable without colour, and its look: the first
+    that holds."""
+    status, kind = conversation.status, conversation.kind
+    signs = {
+        ("?", "accent"): conversation.waits,
+        ("●", "live"): status is Status.LIVE,
+        ("★", "accent"): conversation.pinned,
+        ("▪", "dim"): conversation.archived,
+        ("⊕", "dim"): kind is ConversationKind.SUBAGENT,
+        ("↻", "dim"): kind is ConversationKind.AUTOMATION,
+        ("○", "dim"): status is Status.OPEN,
+        ("∅", "dim"): status is Status.EMPTY,
+    }
+    return next((sign for sign, holds in signs.items() if holds), ("·", "dim"))
 
 
 def family(conversation: Conversation) -> list[tuple[str, int, str]]:
