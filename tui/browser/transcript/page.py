@@ -65,21 +65,9 @@ class Page:
     """The part of a conversation that is on screen."""
 
     def __init__(self) -> None:
-        self.model = NOTHING
         self.width, self.height = 80, 24
         """Cells of a line, and lines of the page."""
         self.look = Look()
-        self.opened: set[int | None] = set()
-        """Ids of the messages that are unfolded."""
-        self.light(())
-        self.heights: list[int] = []
-        """The number of lines of each entry."""
-        self.position: Position = (0, 0)
-        """The line at the top of the page."""
-        self.stepped: int | None = None
-        """The entry to which the last step went."""
-        self.at_end = True
-        """Whether the newest line is on the page; new lines are followed then."""
         self.seen: SeenByModel | None = None
         """Everything else is dimmed; None for no dimming."""
         self.missing: tuple[int, int] | None = None
@@ -87,7 +75,8 @@ class Page:
         self.deferred: Layouts = {}
         """Long messages to be laid out on another thread, and what is shown of each until then."""
         self._layouts: Layouts = {}
-        self._frame: list[tuple[int, Line]] | None = None
+        self.light(())
+        self.open(NOTHING)
 
     def __len__(self) -> int:
         return len(self.heights)
@@ -95,10 +84,17 @@ class Page:
     def open(self, model: TranscriptModel) -> None:
         """Show another conversation, at its end."""
         self.model = model
-        self.opened.clear()
-        self.stepped = self._frame = None
-        self.at_end, self.position = True, (0, 0)
+        self.opened: set[int | None] = set()
+        """Ids of the messages that are unfolded."""
         self.heights = estimates(model)
+        """The number of lines of each entry."""
+        self.position: Position = (0, 0)
+        """The line at the top of the page."""
+        self.stepped: int | None = None
+        """The entry to which the last step went."""
+        self.at_end = True
+        """Whether the newest line is on the page; new lines are followed then."""
+        self._frame: list[tuple[int, Line]] | None = None
 
     def grow(self, model: TranscriptModel) -> int:
         """Show a newer version of the same conversation at the same place; return the number of new
