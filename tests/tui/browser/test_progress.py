@@ -45,7 +45,7 @@ async def test_progress_before_the_card_is_there(path):
         await browser.settle()
         card.show(0.75, "three quarters")
         assert "three quarters" in browser.card()
-        card.finish()
+        card.dismiss()
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ _MANY_MESSAGES = 2_000
 
 
 class ProgressCard(Card[None]):
-    """Shows progress until `finish` is called."""
+    """Shows progress until it is dismissed."""
 
     KEYS = PROGRESS
 
@@ -53,10 +53,6 @@ class ProgressCard(Card[None]):
         if self.is_whole:
             self.query_one(ProgressBar).update(progress=share)
             self.query_one("#numbers", Static).update(words)
-
-    def finish(self) -> None:
-        if self.app.screen is self:  # else another store is shown
-            self.dismiss(None)
 
     def action_stop(self) -> None:
         """Stop the work; the portion under way is cancelled if that is still possible."""
@@ -90,4 +86,4 @@ async def write_in_sight(
     try:
         return await context.write(lambda: write(tell, stopped))
     finally:
-        card.finish()
+        card.dismiss()  # unless another store is shown
