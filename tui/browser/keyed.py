@@ -89,8 +89,7 @@ class KeyScreen(BoundKeys, ConversationPanes):
     switching: Switching = _on_first_use("switching")
     """Switch to other profiles, machines, old transcripts."""
 
-    def answer(self, text: str) -> None:
-        self.say(text)
+    answer = ConversationPanes.say
 
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about
@@ -102,7 +101,7 @@ class KeyScreen(BoundKeys, ConversationPanes):
         """Close the store, and remove temporary files."""
         self.forget_way_back()
         if "copying" in self.__dict__:
-            self.copying.close()
+            self.copying.pictures.close()
         self.reads.stop()
 
     # Screens over this one

@@ -3,7 +3,7 @@ references."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from textual.app import SuspendNotSupported
@@ -74,6 +74,12 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
 
 
 Pieces = Callable[[ChatMessage, TranscriptModel], list[NamedText]]
+_PIECES: Mapping[str, tuple[Pieces, str]] = {
+    "text": (message_text, N_("this message has no text")),
+    "code": (code_blocks, N_("no code block here")),
+    "output": (outputs, N_("no tool output here")),
+}
+"""What can be copied of a message, and what is said where there is none of it."""
 
 
 class Copying:
@@ -82,19 +88,14 @@ class Copying:
 
     def __init__(self, main: Panes) -> None:
         self._main = main
-        self._last: tuple[Pieces | None, int, int] = None, 0, 0
+        self._last = "", 0, 0
         """What was copied last: which pieces, of which message, and the place among several."""
         self.pictures = Pictures()
         """Files of images that were opened."""
 
-    def copy_message(self) -> None:
-        self._start(self._copy, message_text, _("this message has no text"))
-
-    def copy_code(self) -> None:
-        self._start(self._copy, code_blocks, _("no code block here"))
-
-    def copy_output(self) -> None:
-        self._start(self._copy, outputs, _("no tool output here"))
+    def copy(self, what: str) -> None:
+        """Copy some of the `_PIECES`."""
+        self._start(self._copy, what)
 
     def open_in_pager(self) -> None:
         self._start(self._open, pager(), _("no pager: set PAGER"))
@@ -124,9 +125,6 @@ class Copying:
         title = _("message {id} as it is stored", id=message_id)
         await self._main.ask(RawCard(title, text, lines), self._main)
 
-    def close(self) -> None:
-        self.pictures.close()
-
     def _start(self, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
         """Run a coroutine with the current message, its conversation, and what else it takes."""
         message, model = self._main.transcript.current, self._main.transcript.model
@@ -135,18 +133,17 @@ class Copying:
         else:
             self._main.say(_("no message here"))
 
-    async def _copy(
-        self, message: ChatMessage, model: TranscriptModel, make: Pieces, nothing: str
-    ) -> None:
-        """Copy the next piece of a message; where there is none, say `nothing`."""
+    async def _copy(self, message: ChatMessage, model: TranscriptModel, what: str) -> None:
+        """Copy the next piece of a message, or say that there is none."""
+        make, nothing = _PIECES[what]
         # Parsing a long message takes a while, so all of it is done on a thread.
         pieces = await self._main.call(lambda: make(message, model))
         if not pieces:
-            self._main.say(nothing)
+            self._main.say(_(nothing))
             return
-        is_again = self._last[:2] == (make, message.id)
+        is_again = self._last[:2] == (what, message.id)
         index = (self._last[2] + 1) % len(pieces) if is_again else 0
-        self._last = make, message.id, index
+        self._last = what, message.id, index
         name, text = pieces[index]
         if len(pieces) > 1:
             name = _("{index} of {total}: {name}", index=index + 1, total=len(pieces), name=name)
