@@ -153,13 +153,10 @@ class _PaintedRows:
 
     def line(self, index: int, *, is_current: bool) -> str:
         spans = spans_of(self._rows.row(index), self._width - 1, self._now, self._columns)
-        on = "background"
-        attributes = ""
+        look = {"on": "cursor", "attributes": "1;"} if is_current else {}
         if is_current:
-            on = "cursor"
-            attributes = "1;"
             spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
-        return "".join(self.palette.text(*span, on=on, attributes=attributes) for span in spans)
+        return "".join(self.palette.text(*span, **look) for span in spans)
 
     def move(self, before: int, after: int) -> None:
         """Move the cursor from one row to another on the terminal."""
