@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.bulk import CleanedUp, archived_of, done_of
+from hermes_browse.store.cleanup.bulk import CleanedUp, archived_of
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.reader import Stopped
@@ -218,10 +218,7 @@ class Edits(MarksAndUndo):
         sentence = formats.joined(sentence, *cleaned.notes[:1])
         if deleted is not None:
             undo = partial(restore_deleted, main, deleted)
-            done = done_of(plan, cleaned)
-            touched = [session for each in done.selected for session in each.session_ids]
-            touched += [session.id for session in done.reparented]
-            self.record(sentence, undo, touched)
+            self.record(sentence, undo, (*deleted.bundle.sessions, *deleted.reparented))
         if cleaned.error is not None:
             main.failed(cleaned.error)
         elif deleted is None:
