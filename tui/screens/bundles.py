@@ -20,6 +20,7 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..browser.edit.deleting import and_more
+from ..browser.edit.marks_and_undo import Undoable
 from ..browser.list.list_model import FirstPage
 from ..browser.main import MainScreen, OtherScreen
 from ..settings.keys import changed
@@ -162,13 +163,12 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
     # An undo deletes only the sessions that were not in the store before.
     new = [session for each in restored for session in each.sessions if session not in each.present]
 
-    def back() -> tuple[str, tuple[str, ...]]:
-        done = main.connect().delete(new)
-        return done.sentence, done.bundle.sessions
+    def back() -> str:
+        return main.connect().delete(new).sentence
 
     message = " · ".join([describe_restored(restored), *notes, *more])
     if new:
-        main.edits.record(message, back, sessions)
+        main.edits.record(Undoable(message, back, sessions))
     else:
         main.say(message)
     return message

@@ -17,7 +17,7 @@ from hermes_browse.store.since.since import LANES, Since
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from ..browser.edit.marks_and_undo import Undone
+from ..browser.edit.marks_and_undo import Undoable
 from ..browser.list.conversation_list import ConversationList
 from ..browser.main import MainScreen
 from ..browser.transcript.cards import RawCard
@@ -200,9 +200,9 @@ class SinceScreen(ListScreen):
 
         done = await self.main.write(mark)
 
-        def undo() -> Undone:
+        def undo() -> str:
             with self._opened() as again:
-                return again.undo_all_read(done).sentence, ()
+                return again.undo_all_read(done).sentence
 
-        self.main.edits.record(done.sentence, undo)
+        self.main.edits.record(Undoable(done.sentence, undo))
         self.catalog_changed()

@@ -32,7 +32,7 @@ from .deleting import (
     spared_words,
 )
 from .long_writes import Tell, write_in_sight
-from .marks_and_undo import MarksAndUndo, Undone, restore_deleted
+from .marks_and_undo import MarksAndUndo, Undoable, restore_deleted
 from .naming import RenameCard, TagCard
 
 Changed = TypeVar("Changed", Change, TagChange)
@@ -103,12 +103,9 @@ class Edits(MarksAndUndo):
     ) -> None:
         """Record a change, with another sentence than its own if one is given; `undo` takes it
         back."""
-
-        def undone() -> Undone:
-            return undo(change).sentence, change.session_ids
-
         if change.session_ids:
-            self.record(sentence or change.sentence, undone, change.session_ids)
+            done = sentence or change.sentence
+            self.record(Undoable(done, lambda: undo(change).sentence, change.session_ids))
         else:
             self._main.say(_("nothing had to be changed"))
 
@@ -218,7 +215,8 @@ class Edits(MarksAndUndo):
         sentence = formats.joined(sentence, *cleaned.notes[:1])
         if deleted is not None:
             undo = partial(restore_deleted, main, deleted)
-            self.record(sentence, undo, (*deleted.bundle.sessions, *deleted.reparented))
+            touched = *deleted.bundle.sessions, *deleted.reparented
+            self.record(Undoable(sentence, undo, touched))
         if cleaned.error is not None:
             main.failed(cleaned.error)
         elif deleted is None:

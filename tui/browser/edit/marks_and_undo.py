@@ -25,22 +25,20 @@ if TYPE_CHECKING:
 _RANGE = N_("a range begins here · V again where it ends")
 
 
-Undone = tuple[str, tuple[str, ...]]
-"""A sentence, and the ids of the sessions touched."""
-
-
 class Undoable(NamedTuple):
     """A change that can be undone."""
 
     sentence: str
     """Description of the change, in the past tense."""
-    undo: Callable[[], Undone]
-    """Undoes it, on the writing thread.
+    undo: Callable[[], str]
+    """Undoes it, on the writing thread, and returns a sentence.
 
     Raises:
         RefusedError: It can no longer be undone; nothing was changed.
         BrowseError: It failed for now; nothing was changed.
     """
+    touched: Sequence[str] = ()
+    """Ids of the sessions that were changed, deleted or restored."""
 
 
 class MarksAndUndo:
@@ -162,21 +160,13 @@ class MarksAndUndo:
 
     # Undo
 
-    def record(
-        self, sentence: str, undo: Callable[[], Undone], touched: Sequence[str] = ()
-    ) -> None:
-        """Add a change to the undo journal, report it, and update the list.
-
-        Args:
-            sentence: Description of the change, in the past tense.
-            undo: Undoes it, as in `Undoable`.
-            touched: Ids of the sessions that were changed, deleted or restored.
-        """
-        self.journal.append(Undoable(sentence, undo))
-        if touched:
+    def record(self, done: Undoable) -> None:
+        """Add a change to the undo journal, report it, and update the list."""
+        self.journal.append(done)
+        if done.touched:
             self.clear()
-        self._main.say(_("{done} · u undoes", done=sentence))
-        self._main.reread(touched)
+        self._main.say(_("{done} · u undoes", done=done.sentence))
+        self._main.reread(done.touched)
 
     def undo(self) -> None:
         """Undo the last change, also one that is still being made."""
@@ -192,7 +182,7 @@ class MarksAndUndo:
         entry = self.journal.pop()
         main.say(_("undoing: {done} …", done=entry.sentence))
         try:
-            sentence, touched = await main.write(entry.undo)
+            sentence = await main.write(entry.undo)
         except BrowseError as error:
             if not isinstance(error, RefusedError):  # it would be refused again
                 self.journal.append(entry)
@@ -200,11 +190,11 @@ class MarksAndUndo:
         if self.journal:
             sentence += " · " + _("u undoes {count:,} more", count=len(self.journal))
         main.say(sentence)
-        main.reread(touched)
+        main.reread(entry.touched)
 
 
-def restore_deleted(context: Context, deleted: Deleted) -> Undone:
-    """Restore a deletion, and show how far that is.
+def restore_deleted(context: Context, deleted: Deleted) -> str:
+    """Restore a deletion, show how far that is, and say what was restored.
 
     Raises:
         RefusedError: It can no longer be restored; nothing was changed.
@@ -226,4 +216,4 @@ def restore_deleted(context: Context, deleted: Deleted) -> Undone:
             sessions=formats.counted(len(restored.sessions), "session"),
             messages=formats.counted(restored.messages, "message"),
         )
-    return formats.joined(words, *restored.notes), restored.sessions
+    return formats.joined(words, *restored.notes)
