@@ -139,7 +139,7 @@ class Browser:
             return True  # one that was just opened has no panes yet
         if self.app._resize_event is not None or self.app._resize_timer is not None:
             return True  # Textual passes a new size on after a moment
-        if self.screen.listing._reader is None:
+        if not self.screen.listing._read_at:
             return True  # the first read of the list begins when a thread has looked at the file
         pending = any(
             view.is_laying_out

@@ -274,6 +274,11 @@ class StoreScreen(LeftOnce[ScreenResultType]):
         """Run a coroutine that writes; another one does not replace it."""
         return self.start(_WRITE, work, *args, **kwargs)
 
+    def is_under_way(self, group: str) -> bool:
+        """Whether the coroutine of a group is under way."""
+        own = (each for each in self.workers if each.node is self and each.group == group)
+        return not all(each.is_finished for each in own)
+
     def cancel(self, group: str) -> None:
         """Cancel the coroutine of a group, and interrupt what it reads."""
         self.workers.cancel_group(self, group)

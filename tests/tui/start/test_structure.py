@@ -147,53 +147,51 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path, monkeypat
 
 
 @pytest.mark.slow
-async def test_changes_are_read_with_a_pause_between(tmp_path, monkeypatch):
+async def test_changes_are_read_with_a_pause_between(browser, monkeypatch):
     """Each reading makes all conversations anew; a read under way is not cancelled by a change, as
     of a large store it takes longer than the pause."""
-    async with on_demo(tmp_path) as browser:
-        browser.screen.cancel("watch")
-        reading, reads = browser.screen.listing, list[bool]()
-        monkeypatch.setattr(reading, "read", lambda *, whole=True: reads.append(whole))
-        now = time.monotonic()
-        reading._read_at, reading._whole_at, reading._took = now, now, 0.0
-        reading.is_live, reading.is_outdated = False, True
-        reading.read_if_due()
-        assert not reads, "it was read just now"
-        reading._read_at = reading._whole_at = now - listing._BETWEEN
-        reading.read_if_due()
-        assert reads == [False]
-        reading._read_at, reading._whole_at = now, now - listing._WHOLE_PAUSE
-        reading.read_if_due()
-        assert reads == [False, True], "an increment cannot detect every change"
-        reading._reader = browser.screen.start("catalog", asyncio.sleep, 60.0)
-        reading.read_if_due()
-        assert len(reads) == 2
-        reading._read_at, reading._whole_at = now, now - 1
-        reading.reread(["one"])
-        assert reads[2:] == [False]
-        reading._read_at = reading._whole_at = now
-        reading.reread(["one"])
-        assert reads[3:] == [True], "what was read in full is read in full by its successor"
+    browser.screen.cancel("watch")
+    reading, reads = browser.screen.listing, list[bool]()
+    monkeypatch.setattr(reading, "read", lambda *, whole=True: reads.append(whole))
+    now = time.monotonic()
+    reading._read_at, reading._whole_at, reading._took = now, now, 0.0
+    reading.is_live, reading.is_outdated = False, True
+    reading.read_if_due()
+    assert not reads, "it was read just now"
+    reading._read_at = reading._whole_at = now - listing._BETWEEN
+    reading.read_if_due()
+    assert reads == [False]
+    reading._read_at, reading._whole_at = now, now - listing._WHOLE_PAUSE
+    reading.read_if_due()
+    assert reads == [False, True], "an increment cannot detect every change"
+    browser.screen.start("catalog", asyncio.sleep, 60.0)
+    reading.read_if_due()
+    assert len(reads) == 2
+    reading._read_at, reading._whole_at = now, now - 1
+    reading.reread(["one"])
+    assert reads[2:] == [False]
+    reading._read_at = reading._whole_at = now
+    reading.reread(["one"])
+    assert reads[3:] == [True], "what was read in full is read in full by its successor"
 
 
 @pytest.mark.parametrize("is_hit", [False, True])
-async def test_a_move_is_not_overtaken_by_the_list_that_comes_back(tmp_path, monkeypatch, is_hit):
+async def test_a_move_is_not_overtaken_by_the_list_that_comes_back(browser, monkeypatch, is_hit):
     """Unless it went to a hit, which is not in the list."""
-    async with on_demo(tmp_path) as browser:
-        rows, read = browser.screen.rows, browser.screen.read
-        rows.cursor = 5
-        wanted = rows.source.row(3).key
+    rows, read = browser.screen.rows, browser.screen.read
+    rows.cursor = 5
+    wanted = rows.source.row(3).key
 
-        async def read_and_move(job, **how):
-            result = await read(job, **how)
-            if is_hit:
-                rows.show(FixedRows([NoteRow("one"), NoteRow("two")]), top=True)
-            rows.action_jump(1)
-            return result
+    async def read_and_move(job, **how):
+        result = await read(job, **how)
+        if is_hit:
+            rows.show(FixedRows([NoteRow("one"), NoteRow("two")]), top=True)
+        rows.action_jump(1)
+        return result
 
-        monkeypatch.setattr(browser.screen, "read", read_and_move)
-        await browser.screen.listing._refresh(False, [wanted])
-        assert rows.cursor == (3 if is_hit else 1)
+    monkeypatch.setattr(browser.screen, "read", read_and_move)
+    await browser.screen.listing._refresh(False, [wanted])
+    assert rows.cursor == (3 if is_hit else 1)
 
 
 @pytest.mark.collector

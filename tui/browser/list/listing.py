@@ -7,7 +7,7 @@ import gc
 import time
 from collections.abc import Container, Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
@@ -23,9 +23,6 @@ from ...widgets.list_rows import FixedRows, ListRow, NoteRow, RowSource
 from ..panes import Panes, load
 from .columns import ListLayout
 from .list_model import CatalogRows, Order, make_rows
-
-if TYPE_CHECKING:
-    from textual.worker import Worker
 
 SILENT_SECONDS = 30.0
 """After so long without a read, whatever was live is looked at again."""
@@ -92,8 +89,6 @@ class Listing:
         """Seconds of the last read, and of the last full one."""
         self._read_at = self._whole_at = 0.0
         """When these were begun."""
-        self._reader: Worker[None] | None = None
-        """The last read, perhaps still under way."""
         self.is_outdated = False
         """The store has changed since the last read was begun."""
         self._touched: set[str] = set()
@@ -135,23 +130,19 @@ class Listing:
         """What rows are made for."""
         return self._main.view, self._main.order, self._opened
 
-    @property
-    def _is_reading(self) -> bool:
-        return self._reader is not None and not self._reader.is_finished
-
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""
         self._read_at, self.is_outdated = time.monotonic(), False
         state = None if whole else self._state
         if state is None:
             self._whole_at = self._read_at
-        self._reader = self._main.start("catalog", self._read, state)
+        self._main.start("catalog", self._read, state)
 
     def read_if_due(self) -> None:
         """Read what has changed since the last read; seldom everything, as an increment cannot
         detect every change. A read under way goes on: a long one would never end while somebody
         writes."""
-        if self._is_reading:
+        if self._main.is_under_way("catalog"):
             return
         now = time.monotonic()
         since, has_increments = now - self._read_at, self._read_at > self._whole_at
@@ -265,7 +256,7 @@ class Listing:
         has_keys = main.is_active and main.rows.has_focus
         self._changed_at = row.key if row is not None and has_keys else None
         self._touched.update(session_ids)
-        self.read(whole=self._is_reading and self._read_at == self._whole_at)
+        self.read(whole=main.is_under_way("catalog") and self._read_at == self._whole_at)
 
     def complete(self, rows: Iterable[ListRow]) -> None:
         """Read missing previews and counts of rows."""

@@ -25,8 +25,6 @@ from .entries import TranscriptModel
 from .page import Layouts, lay_out
 
 if TYPE_CHECKING:
-    from textual.worker import Worker
-
     from ...work.jobs import StoreScreen
     from .scroll import Needed
     from .view import TranscriptView
@@ -146,8 +144,6 @@ class TranscriptLoader:
         the list."""
         self._changes = 0
         """How often the store may have changed."""
-        self._follower: Worker[None] | None = None
-        """Reads new messages, perhaps still."""
         self._asked_for: dict[int | None, int | None] = {}
         """Where the page began → the message that was asked for, which this reading may leave
         out."""
@@ -278,8 +274,8 @@ class TranscriptLoader:
         store or what is known of it has changed. A read under way goes on: a long one would never
         end while somebody writes."""
         self._changes += 1
-        if self._follower is None or self._follower.is_finished:
-            self._follower = self._main.start("tail", self._follow)
+        if not self._main.is_under_way("tail"):
+            self._main.start("tail", self._follow)
 
     async def _follow(self) -> None:
         seen = 0
