@@ -230,8 +230,6 @@ class Writes:
     def stop(self) -> None:
         """End the thread after the running job; jobs that wait are dropped."""
         self.stopping.set()
-        if not self._jobs:
-            return
         self._thread.shutdown(wait=False, cancel_futures=True)
         # A job that is cancelled before it began is never done for `wait`.
         wait([job for job in self._jobs if not job.cancelled()], _WRITING_SECONDS)
