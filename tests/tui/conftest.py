@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from browsing import Browser, on_demo
+from browsing import Browser, HeldAnswers, on_demo
 from pruning import family
 
 
@@ -26,6 +26,12 @@ def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text)
     )
     return copied
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> HeldAnswers:
+    """What reads and writes return to the screen, to be held back."""
+    return HeldAnswers(monkeypatch)
 
 
 @pytest.fixture

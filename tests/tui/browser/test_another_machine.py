@@ -25,21 +25,16 @@ def machine(ssh_server, hermes_home):
 
 
 @pytest.fixture
-async def browser(tmp_path):
-    """The browser on the sample store."""
+async def browser(tmp_path, machine):
+    """The browser that has switched from the sample store to that of the machine."""
     folder = tmp_path / "demo"
     folder.mkdir()
     async with on_demo(folder) as browser:
+        at = Location(Path(machine.host.name), host=machine.host)
+        browser.screen.switching.to_place(Place(0, at, browser.app.links), Arrival())
+        await browser.settle()
+        assert browser.screen.location.host == machine.host
         yield browser
-
-
-async def _go(browser, machine):
-    """Open the store of a machine; return its screen."""
-    at = Location(Path(machine.host.name), host=machine.host)
-    browser.screen.switching.to_place(Place(0, at, browser.app.links), Arrival())
-    await browser.settle()
-    assert browser.screen.location.host == machine.host
-    return browser.screen
 
 
 def _tip(browser):
@@ -58,7 +53,7 @@ def _conversations(machine):
 
 @pytest.mark.slow
 async def test_a_conversation_is_read_there_as_here(browser, machine):
-    screen = await _go(browser, machine)
+    screen = browser.screen
     assert "vps" in browser.text("#header")
     await browser.press("4", "down")
     row = browser.row
@@ -69,7 +64,6 @@ async def test_a_conversation_is_read_there_as_here(browser, machine):
 
 @pytest.mark.slow
 async def test_changes_and_the_run_are_read_there(browser, machine):
-    await _go(browser, machine)
     await browser.press("F")
     assert "No edit of a file is stored" in browser.text("#files")
     await browser.press("escape", "B")
@@ -79,7 +73,6 @@ async def test_changes_and_the_run_are_read_there(browser, machine):
 @pytest.mark.slow
 async def test_archive_rename_delete_and_their_undo_happen_there(browser, machine):
     before = _conversations(machine)
-    await _go(browser, machine)
     tip = _tip(browser)
     await browser.press("a")
     said = browser.status
@@ -97,7 +90,6 @@ async def test_archive_rename_delete_and_their_undo_happen_there(browser, machin
 @pytest.mark.slow
 async def test_a_change_there_that_waits_for_another_writer_says_so(browser, machine):
     """Soon, as it would here; and what was done takes its place."""
-    await _go(browser, machine)
     with opened(machine.home / "state.db") as other:
         other.execute("BEGIN IMMEDIATE")
         await browser.send("a")
@@ -116,7 +108,7 @@ async def test_a_message_that_is_too_long_to_be_sent_keeps_no_other_away(browser
     execute(path, "INSERT INTO sessions (id, source, started_at) VALUES ('long', 'cli', ?)", NOW)
     for number, text in enumerate(("before it", "ä" * 33_000_000, "after it")):
         add_message(path, "long", text, NOW + number)
-    await _go(browser, machine)
+    await browser.follow()
     await browser.press("4", "home")
     assert _tip(browser) == "long"
     await browser.press("tab", "end")
@@ -136,7 +128,6 @@ async def test_a_message_that_is_too_long_to_be_sent_keeps_no_other_away(browser
 
 @pytest.mark.slow
 async def test_a_resume_ends_the_browser_with_the_command_of_ssh(browser, machine):
-    await _go(browser, machine)
     tip = _tip(browser)
     await browser.press("R")
     plan = browser.app.return_value
@@ -148,7 +139,7 @@ async def test_a_resume_ends_the_browser_with_the_command_of_ssh(browser, machin
 @pytest.mark.slow
 async def test_a_risky_resume_shows_its_card_first(browser, machine):
     """The warnings are those of the machine, and the command can be copied."""
-    screen = await _go(browser, machine)
+    screen = browser.screen
     await browser.press("2", "R")
     assert (
         "on vps" in browser.card() and "! " in browser.card() and "resume --yes" in browser.card()
@@ -160,7 +151,7 @@ async def test_a_risky_resume_shows_its_card_first(browser, machine):
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["X", "H", "W", "5"])
 async def test_what_is_in_files_there_is_named_with_its_command(browser, machine, key):
-    screen = await _go(browser, machine)
+    screen = browser.screen
     await browser.press(key)
     assert browser.app.screen is screen and "kept on vps" in browser.status
 
@@ -171,7 +162,7 @@ async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(browser, mac
     is there again."""
     monkeypatch.setattr("hermes_browse.store.hosts.connection.POLL_SECONDS", 0.1)
     monkeypatch.setattr("hermes_browse.store.hosts.connection.RETRY_SECONDS", 0.1)
-    screen = await _go(browser, machine)
+    screen = browser.screen
     rows = len(screen.rows)
     machine.stop()
     await browser.wait_until(lambda: "vps: " in browser.status)
@@ -187,7 +178,7 @@ async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(browser, mac
 
 @pytest.mark.slow
 async def test_the_way_home_is_open_while_a_machine_is_away(browser, machine):
-    screen = await _go(browser, machine)
+    screen = browser.screen
     machine.stop()
     here = browser.app.here
     screen.switching.to(here, Arrival())

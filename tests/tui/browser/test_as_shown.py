@@ -57,15 +57,14 @@ async def test_help_goes_where_lists_go(tmp_path):
 
 
 @pytest.mark.slow
-async def test_silence_ends_what_was_live(tmp_path, monkeypatch):
+async def test_silence_ends_what_was_live(browser, monkeypatch):
     """Without any change of the store."""
     monkeypatch.setattr("hermes_browse.tui.browser.list.listing.SILENT_SECONDS", 0.0)
-    async with on_demo(tmp_path) as browser:
-        assert "Hermes is writing" in browser.status
-        browser.screen.clock = lambda: NOW + 86_400
-        await browser.wait_until(lambda: "no one is writing" in browser.status)
-        rows = [row for row in rows_of(browser) if isinstance(row, ConversationRow)]
-        assert not any(row.conversation.status is Status.LIVE for row in rows)
+    assert "Hermes is writing" in browser.status
+    browser.screen.clock = lambda: NOW + 86_400
+    await browser.wait_until(lambda: "no one is writing" in browser.status)
+    rows = [row for row in rows_of(browser) if isinstance(row, ConversationRow)]
+    assert not any(row.conversation.status is Status.LIVE for row in rows)
 
 
 async def test_a_store_that_cannot_be_read_any_more_is_not_said_to_be_read(tmp_path):

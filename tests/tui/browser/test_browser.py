@@ -193,21 +193,20 @@ def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store, tmp_path):
 
 
 @pytest.mark.slow
-async def test_new_sessions_appear_by_themselves(tmp_path):
+async def test_new_sessions_appear_by_themselves(browser, tmp_path):
     """What another process writes shows up without moving the cursor."""
 
-    async with on_demo(tmp_path) as browser:
-        await browser.press("down", "down")
-        key = browser.row.key if browser.row else ""
-        path, fresh = tmp_path / "state.db", "20260528_202640_fresh1"
-        execute(
-            path, f"INSERT INTO sessions (id, source, started_at) VALUES ('{fresh}', 'cli', ?)", NOW
-        )
-        add_message(path, fresh, "a brand new question", NOW)
-        await browser.wait_until(
-            lambda: browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None
-        )
-        assert browser.screen.rows.source.index_of("c20260528_202640_fresh1") == 0
-        assert browser.row.key == key
-        await browser.settle()
-        assert "a brand new question" in browser.text("#list")
+    await browser.press("down", "down")
+    key = browser.row.key if browser.row else ""
+    path, fresh = tmp_path / "state.db", "20260528_202640_fresh1"
+    execute(
+        path, f"INSERT INTO sessions (id, source, started_at) VALUES ('{fresh}', 'cli', ?)", NOW
+    )
+    add_message(path, fresh, "a brand new question", NOW)
+    await browser.wait_until(
+        lambda: browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None
+    )
+    assert browser.screen.rows.source.index_of("c20260528_202640_fresh1") == 0
+    assert browser.row.key == key
+    await browser.settle()
+    assert "a brand new question" in browser.text("#list")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 import pytest
@@ -90,19 +91,26 @@ class ListApp(LooksApp):
         self.said.append(("selected", message.row.key))
 
 
-def screen_lines(view):
-    """What is on screen."""
-    return [view.render_line(y).text for y in range(view.size.height)]
+@asynccontextmanager
+async def showing(source, size=(80, 10)):
+    """An application with one list, which shows these rows and has the focus, and its pilot."""
+    app = ListApp()
+    async with app.run_test(size=size) as pilot:
+        app.list.show(source)
+        app.list.focus()
+        await pilot.pause()
+        yield app, pilot
+
+
+def chats(numbers):
+    """Rows of chats."""
+    return FixedRows([ConversationRow(conversation(number)) for number in numbers])
 
 
 async def test_rows_off_screen_are_never_asked_for():
     """A frame over 100,000 rows costs a screen of rows, at the top, at the end and for a step."""
-    app = ListApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        source = Counted(100_000)
-        app.list.show(source)
-        app.list.focus()
-        await pilot.pause()
+    source = Counted(100_000)
+    async with showing(source, (80, 24)) as (app, pilot):
         assert source.asked <= 3 * 24 + 10
         for key in ("end", "pageup", "up"):
             source.asked = 0
@@ -114,10 +122,7 @@ async def test_rows_off_screen_are_never_asked_for():
 
 async def test_new_rows_above_move_nothing():
     """The cursor stays on its conversation, on the same line of the screen, and says nothing."""
-    app = ListApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.show(Counted(1000))
-        app.list.focus()
+    async with showing(Counted(1000), (80, 24)) as (app, pilot):
         await pilot.press(*["pagedown"] * 3, *["up"] * 5)
         await pilot.pause()
         key = app.list.current
@@ -132,10 +137,7 @@ async def test_new_rows_above_move_nothing():
 
 async def test_keys_and_mouse():
     """Arrows and vim keys move, Enter and a double click take the row; a single click does not."""
-    app = ListApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.list.show(Counted(100))
-        app.list.focus()
+    async with showing(Counted(100), (80, 24)) as (app, pilot):
         await pilot.press("j", "down", "k", "G", "g", "enter")
         await pilot.pause()
         assert app.list.cursor == 0
@@ -151,21 +153,16 @@ async def test_keys_and_mouse():
 
 async def test_stored_text_is_neither_markup_nor_control():
     """A title from a store stands there letter by letter, and cannot act on the terminal."""
-    app = ListApp()
-    async with app.run_test(size=(160, 10)) as pilot:
-        app.list.show(FixedRows([ConversationRow(conversation(1, HOSTILE))]))
-        await pilot.pause()
-        line = screen_lines(app.list)[0]
+    row = ConversationRow(conversation(1, HOSTILE))
+    async with showing(FixedRows([row]), (160, 10)) as (app, _pilot):
+        line = app.list.render_line(0).text
         assert "[bold] [/] [@click=app.quit]x[/]" in line
         assert printable(line) == line
 
 
 async def test_dim_is_dimmer_than_titles():
     """Hierarchy by dimness: what is beside the title is painted fainter than the title."""
-    app = ListApp()
-    async with app.run_test(size=(80, 10)) as pilot:
-        app.list.show(FixedRows([ConversationRow(conversation(n)) for n in range(3)]))
-        await pilot.pause()
+    async with showing(chats(range(3))) as (app, _pilot):
         painted = {part.text.strip(): part.style for part in app.list.render_line(1)}
         title = painted["Chat 1"]
         age = next(style for text, style in painted.items() if text.startswith("1m"))
@@ -174,12 +171,9 @@ async def test_dim_is_dimmer_than_titles():
 
 async def test_the_ages_of_all_rows_are_of_one_moment():
     """A row drawn again, as the cursor leaves it, is not ahead of the others; later all are."""
-    app = ListApp()
-    async with app.run_test(size=(80, 10)) as pilot:
+    async with showing(chats(range(1, 4))) as (app, pilot):
         rows, now = app.list, NOW
         rows.clock = lambda: now
-        rows.show(FixedRows([ConversationRow(conversation(n)) for n in range(1, 4)]))
-        await pilot.pause()
         before = [rows.render_line(y).text for y in range(3)]
         now += 240
         rows.action_move(1)
@@ -193,10 +187,8 @@ async def test_the_ages_of_all_rows_are_of_one_moment():
 
 async def test_the_quiet_cursor_shows_in_ansi_themes():
     """The row the cursor is on differs from the others while another pane has the keys."""
-    app = ListApp()
-    async with app.run_test(size=(80, 10)) as pilot:
+    async with showing(chats(range(3))) as (app, pilot):
         app.theme = "ansi-dark"
-        app.list.show(FixedRows([ConversationRow(conversation(n)) for n in range(3)]))
         app.set_focus(None)
         await pilot.pause()
         cursor, other = (
@@ -215,11 +207,8 @@ class _BarRow(NamedTuple):
 
 async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes():
     """Words stay legible on it, and a bar keeps its length."""
-    app = ListApp()
-    async with app.run_test(size=(80, 10)) as pilot:
+    async with showing(FixedRows([_BarRow()])) as (app, pilot):
         app.theme = "ansi-dark"
-        app.list.show(FixedRows([_BarRow()]))
-        app.set_focus(app.list)
         await pilot.pause()
         parts = {part.text.strip(): part.style for part in app.list.render_line(0)}
         name, bar = parts["▌· name"], parts["██▌"]

@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from browsing import on_demo
 from platforms import posix_only, script
 from store_builder import StoreBuilder
 from transcripts import model_of
@@ -116,7 +115,6 @@ async def _copied(browser, key):
     """Press a key and give what the terminal was sent."""
     browser.app._clipboard = ""
     await browser.press(key)
-    await browser.settle()
     return browser.app.clipboard
 
 
@@ -143,7 +141,7 @@ async def test_tool_outputs_are_taken_one_after_the_other(browser):
 
 @pytest.mark.slow
 @posix_only
-async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, monkeypatch):
+async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(browser, tmp_path, monkeypatch):
     """0600 while it is there, harmless to the terminal, and the browser goes on."""
     notes = tmp_path / "notes"
     script(
@@ -151,33 +149,28 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, mon
         f'for last; do :; done; stat -c "%a %n" "$last" > {notes}; cat "$last" > {notes}.text',
     )
     monkeypatch.setenv("PAGER", f"{tmp_path}/page --some option")
-    async with on_demo(tmp_path) as browser:
-        monkeypatch.setattr(browser.app, "suspend", nullcontext)
-        view = await at_calls(browser)
-        await browser.press("O")
-        await browser.settle()
-        mode, name = notes.read_text().split()
-        assert mode == "600" and name.endswith(".md")
-        assert not Path(name).exists() and not Path(name).parent.exists()
-        result = view.model.result(view.current.tool_calls[0].id)
-        paged = (tmp_path / "notes.text").read_text(encoding="utf-8")
-        assert output_text(result.text).splitlines()[0] in paged, "results are in it, whole"
-        assert browser.app.is_running
+    monkeypatch.setattr(browser.app, "suspend", nullcontext)
+    view = await at_calls(browser)
+    await browser.press("O")
+    mode, name = notes.read_text().split()
+    assert mode == "600" and name.endswith(".md")
+    assert not Path(name).exists() and not Path(name).parent.exists()
+    result = view.model.result(view.current.tool_calls[0].id)
+    paged = (tmp_path / "notes.text").read_text(encoding="utf-8")
+    assert output_text(result.text).splitlines()[0] in paged, "results are in it, whole"
+    assert browser.app.is_running
 
 
 @pytest.mark.slow
 @posix_only
-async def test_what_goes_wrong_with_an_editor_is_said(tmp_path, monkeypatch):
-    async with on_demo(tmp_path) as browser:
-        await browser.press("tab")
-        monkeypatch.setenv("VISUAL", str(tmp_path / "absent"))
-        await browser.press("E")
-        await browser.settle()
-        assert "cannot be handed over" in browser.status, "this terminal is none"
-        monkeypatch.setattr(browser.app, "suspend", nullcontext)
-        await browser.press("E")
-        await browser.settle()
-        assert "could not be started" in browser.status
+async def test_what_goes_wrong_with_an_editor_is_said(browser, tmp_path, monkeypatch):
+    await browser.press("tab")
+    monkeypatch.setenv("VISUAL", str(tmp_path / "absent"))
+    await browser.press("E")
+    assert "cannot be handed over" in browser.status, "this terminal is none"
+    monkeypatch.setattr(browser.app, "suspend", nullcontext)
+    await browser.press("E")
+    assert "could not be started" in browser.status
 
 
 def test_a_paged_text_cannot_act():

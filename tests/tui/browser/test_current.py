@@ -12,7 +12,6 @@ from contextlib import suppress
 import pytest
 from browsing import (
     NOW,
-    HeldAnswers,
     drawn_row,
     of_row,
     on_demo,
@@ -232,11 +231,12 @@ def burst(chance, browser):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", slow_but(SEEDS[:1], SEEDS))
-async def test_random_keys_never_part_what_is_shown_from_what_is_meant(seed, tmp_path, monkeypatch):
+async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
+    seed, tmp_path, answers, monkeypatch
+):
     """Random keys, searches and screens among them; after each, with answers held back and with all
     given."""
     chance = random.Random(seed)
-    answers = HeldAnswers(monkeypatch)
     pressed = []
     sizes = [(120, 36), (80, 24), (200, 60)]
     async with on_demo(tmp_path, sizes[seed % 3]) as browser:
@@ -263,10 +263,9 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(seed, tmp
 
 
 @pytest.mark.slow
-async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, monkeypatch):
+async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, answers, monkeypatch):
     """As right after the start: until it is found keys are about nothing, and the tree stays as it
     is."""
-    answers = HeldAnswers(monkeypatch)
     async with on_demo(tmp_path, (120, 40)) as browser:
         screen = browser.screen
         meant = Meant(browser, monkeypatch)

@@ -1,29 +1,27 @@
 """Enter reads on every row, R resumes; what a search shows before another key is pressed."""
 
 import pytest
-from browsing import HeldAnswers, on_demo, rows_of
+from browsing import rows_of
 
 from hermes_browse.tui.browser.list.rows import ConversationRow, HitRow, MoreRow
 
 
 @pytest.mark.slow
-async def test_enter_in_the_box_reads_the_first_result(tmp_path, monkeypatch):
+async def test_enter_in_the_box_reads_the_first_result(browser, answers):
     """Also if it is pressed before the result is there; a title as well as a hit."""
-    answers = HeldAnswers(monkeypatch)
-    async with on_demo(tmp_path) as browser:
-        screen = browser.screen
-        await browser.press("slash")
-        answers.hold()
-        await browser.send(*"ferry", "enter")
-        assert screen.box.has_focus
-        answers.release()
-        await browser.settle()
-        row, model = browser.row, screen.transcript.model
-        assert isinstance(row, ConversationRow) and row.is_named and row.matches
-        assert screen.transcript.has_focus and model is not None
-        assert model.conversation.root_id == row.conversation.root_id
-        await browser.press("slash", "escape", "slash", *"zzzz", "enter")
-        assert screen.rows.has_focus, "there is nothing to read"
+    screen = browser.screen
+    await browser.press("slash")
+    answers.hold()
+    await browser.send(*"ferry", "enter")
+    assert screen.box.has_focus
+    answers.release()
+    await browser.settle()
+    row, model = browser.row, screen.transcript.model
+    assert isinstance(row, ConversationRow) and row.is_named and row.matches
+    assert screen.transcript.has_focus and model is not None
+    assert model.conversation.root_id == row.conversation.root_id
+    await browser.press("slash", "escape", "slash", *"zzzz", "enter")
+    assert screen.rows.has_focus, "there is nothing to read"
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Which messages match what is looked for in a transcript, and which are looked through for it."""
 
+import pytest
 from homes import NEEDLES, needles
 from transcripts import conversation_of
 
@@ -10,6 +11,14 @@ from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.tui.browser.transcript import finding
 from hermes_browse.tui.browser.transcript.finding import FindResults, contains, needle, scan
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with a long conversation."""
+    needles(tmp_path)
+    with open_store(Store(tmp_path / "state.db")) as store:
+        yield store
 
 
 def whole(store):
@@ -58,50 +67,44 @@ def test_signs_of_markdown_that_are_not_shown_part_no_words():
         assert not contains(message, needle(each)), each
 
 
-def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
+def test_batches_give_together_what_one_look_would(store, monkeypatch):
     """However few there are in one, each message is looked at once, from the origin around the
     end."""
     monkeypatch.setattr(finding, "BATCH", 7)
-    needles(tmp_path)
-    with open_store(Store(tmp_path / "state.db")) as store:
-        model = whole(store)
-        findings = FindResults(needle("needle"), model, 120)
-        batches = 0
-        for rows in findings.unscanned():
-            findings.found |= scan(store, model, rows, findings.matcher)
-            batches += 1
-        assert findings.found == {100, 150, 399}, "the result counts as the message that called"
-        assert batches > NEEDLES // 10 and findings.is_complete
-        assert list(findings.unscanned()) == []
+    model = whole(store)
+    findings = FindResults(needle("needle"), model, 120)
+    batches = 0
+    for rows in findings.unscanned():
+        findings.found |= scan(store, model, rows, findings.matcher)
+        batches += 1
+    assert findings.found == {100, 150, 399}, "the result counts as the message that called"
+    assert batches > NEEDLES // 10 and findings.is_complete
+    assert list(findings.unscanned()) == []
 
 
-def test_a_result_counts_as_the_message_that_called_though_that_is_not_among_them(tmp_path):
+def test_a_result_counts_as_the_message_that_called_though_that_is_not_among_them(store):
     """The result of a call comes later where one reads what is being written."""
-    needles(tmp_path)
-    with open_store(Store(tmp_path / "state.db")) as store:
-        model, matcher = whole(store), needle("needle")
-        model.add(store.messages([row.id for row in model.outline.rows]))
-        results = [row for row in model.outline.rows if row.role == "tool"]
-        assert scan(store, model, results, matcher) == {399}
+    model, matcher = whole(store), needle("needle")
+    model.add(store.messages([row.id for row in model.outline.rows]))
+    results = [row for row in model.outline.rows if row.role == "tool"]
+    assert scan(store, model, results, matcher) == {399}
 
 
-def test_messages_that_have_been_read_are_not_read_again(tmp_path, monkeypatch):
+def test_messages_that_have_been_read_are_not_read_again(store, monkeypatch):
     """Each letter looks through them: of a large one another machine had no room for so many."""
-    needles(tmp_path)
-    with open_store(Store(tmp_path / "state.db")) as store:
-        model = whole(store)
-        model.add(store.messages([row.id for row in model.outline.rows[90:200]]))
-        asked = []
-        monkeypatch.setattr(OpenStore, "messages", lambda store, ids: asked.extend(ids) or [])
-        assert (
-            scan(store, model, model.outline.rows[90:200], needle("needle")) == {100, 150}
-            and asked == []
-        )
-        scan(store, model, model.outline.rows[190:210], needle("needle"))
-        assert asked == [row.id for row in model.outline.rows[200:210]]
+    model = whole(store)
+    model.add(store.messages([row.id for row in model.outline.rows[90:200]]))
+    asked = []
+    monkeypatch.setattr(OpenStore, "messages", lambda store, ids: asked.extend(ids) or [])
+    assert (
+        scan(store, model, model.outline.rows[90:200], needle("needle")) == {100, 150}
+        and asked == []
+    )
+    scan(store, model, model.outline.rows[190:210], needle("needle"))
+    assert asked == [row.id for row in model.outline.rows[200:210]]
 
 
-def test_a_message_that_a_machine_cannot_send_ends_no_find(tmp_path, monkeypatch):
+def test_a_message_that_a_machine_cannot_send_ends_no_find(store, monkeypatch):
     """All others are looked through."""
     messages = OpenStore.messages
 
@@ -110,8 +113,6 @@ def test_a_message_that_a_machine_cannot_send_ends_no_find(tmp_path, monkeypatch
             raise ValueTooLongError("This answer is too large to be sent.")
         return messages(store, ids)
 
-    needles(tmp_path)
-    with open_store(Store(tmp_path / "state.db")) as store:
-        model = whole(store)
-        monkeypatch.setattr(OpenStore, "messages", refusing)
-        assert scan(store, model, model.outline.rows[90:200], needle("needle")) == {100, 150}
+    model = whole(store)
+    monkeypatch.setattr(OpenStore, "messages", refusing)
+    assert scan(store, model, model.outline.rows[90:200], needle("needle")) == {100, 150}

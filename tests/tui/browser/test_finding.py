@@ -59,6 +59,15 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path, size):
             await browser.press("escape")
 
 
+@pytest.fixture
+async def browser(tmp_path):
+    """The browser at the beginning of a long conversation."""
+    needles(tmp_path)
+    async with on_store(tmp_path / "state.db") as browser:
+        await browser.press("tab", "home")
+        yield browser
+
+
 async def find(browser, text):
     """Open the box in the transcript and type."""
     await browser.press("backslash")
@@ -74,7 +83,7 @@ def not_dim(browser, wanted):
 
 
 @pytest.mark.slow
-async def test_the_screen_reads_nothing_while_it_finds(tmp_path, monkeypatch):
+async def test_the_screen_reads_nothing_while_it_finds(browser, monkeypatch):
     threads = set()
     original = Reader.rows
 
@@ -82,13 +91,10 @@ async def test_the_screen_reads_nothing_while_it_finds(tmp_path, monkeypatch):
         threads.add(threading.current_thread().name)
         return original(self, sql, parameters)
 
-    needles(tmp_path)
-    async with on_store(tmp_path / "state.db") as browser:
-        await browser.press("tab", "home")
-        monkeypatch.setattr(Reader, "rows", rows)
-        await find(browser, "needle")
-        await browser.press("enter", "n", "n", "n", "n")
-        await browser.wait_until(lambda: any(name.startswith("read") for name in threads))
+    monkeypatch.setattr(Reader, "rows", rows)
+    await find(browser, "needle")
+    await browser.press("enter", "n", "n", "n", "n")
+    await browser.wait_until(lambda: any(name.startswith("read") for name in threads))
     assert threading.main_thread().name not in threads
 
 
@@ -113,16 +119,13 @@ async def test_at_another_width_the_same_find_stands_out(tmp_path):
 
 
 @pytest.mark.slow
-async def test_a_find_in_dim_output_is_not_dim(tmp_path):
-    needles(tmp_path)
-    async with on_store(tmp_path / "state.db") as browser:
-        await browser.press("tab", "home")
-        await find(browser, "needlé here")
-        assert not_dim(browser, "needlé here")
+async def test_a_find_in_dim_output_is_not_dim(browser):
+    await find(browser, "needlé here")
+    assert not_dim(browser, "needlé here")
 
 
 @pytest.mark.slow
-async def test_letters_typed_while_a_place_is_being_read_are_found(tmp_path, monkeypatch):
+async def test_letters_typed_while_a_place_is_being_read_are_found(browser, monkeypatch):
     """The messages around a find of fewer letters may come late; they are no longer wanted then."""
     asked, may_answer = threading.Event(), threading.Event()
 
@@ -133,20 +136,18 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(tmp_path, mon
         assert may_answer.wait(PATIENCE)
         return messages(store, ids)
 
-    needles(tmp_path)
-    async with on_store(tmp_path / "state.db") as browser:
-        await browser.press("tab", "home", "backslash")
-        monkeypatch.setattr(OpenStore, "messages", read_late)
-        await browser.send("d")
-        await browser.wait_until(asked.is_set)
-        await browser.send(*"own")
-        may_answer.set()
-        await browser.settle()
-        assert lit_lines(browser) == ["a NEEDLE deep down"]
+    await browser.press("backslash")
+    monkeypatch.setattr(OpenStore, "messages", read_late)
+    await browser.send("d")
+    await browser.wait_until(asked.is_set)
+    await browser.send(*"own")
+    may_answer.set()
+    await browser.settle()
+    assert lit_lines(browser) == ["a NEEDLE deep down"]
 
 
 @pytest.mark.slow
-async def test_the_box_counts_also_when_a_message_arrives_while_it_finds(tmp_path, monkeypatch):
+async def test_the_box_counts_also_when_a_message_arrives_while_it_finds(browser, monkeypatch):
     """What is read in the old version of the conversation is gone to in the new one."""
     may_answer = threading.Event()
     messages = OpenStore.messages
@@ -156,15 +157,13 @@ async def test_the_box_counts_also_when_a_message_arrives_while_it_finds(tmp_pat
             assert may_answer.wait(PATIENCE)
         return messages(store, ids)
 
-    needles(tmp_path)
-    async with on_store(tmp_path / "state.db") as browser:
-        await browser.press("tab", "home", "backslash")
-        monkeypatch.setattr(OpenStore, "messages", read_late)
-        await browser.send("w")
-        add_message(browser.screen.store.path, "s", "a new needle", NOW)
-        browser.screen.loader.read_new()
-        await browser.wait_until(lambda: NEEDLES + 1 in browser.screen.transcript.page.model.ids)
-        may_answer.set()
-        await browser.settle()
-        assert "1 of 3 messages" in browser.text("#ask-answer")
-        assert lit_lines(browser) == ["a NEEDLE deep down"]
+    await browser.press("backslash")
+    monkeypatch.setattr(OpenStore, "messages", read_late)
+    await browser.send("w")
+    add_message(browser.screen.store.path, "s", "a new needle", NOW)
+    browser.screen.loader.read_new()
+    await browser.wait_until(lambda: NEEDLES + 1 in browser.screen.transcript.page.model.ids)
+    may_answer.set()
+    await browser.settle()
+    assert "1 of 3 messages" in browser.text("#ask-answer")
+    assert lit_lines(browser) == ["a NEEDLE deep down"]

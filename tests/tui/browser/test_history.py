@@ -4,7 +4,7 @@ import os
 import stat
 
 import pytest
-from browsing import HeldAnswers, on_store
+from browsing import on_store
 
 from hermes_browse.tui.browser.search.history import QueryHistory
 
@@ -58,15 +58,9 @@ def test_lines_that_are_none_are_left_out(tmp_path):
     assert (history.past, history.kept) == (("a",), ("k",))
 
 
-@pytest.fixture
-def store(fixture_store):
-    return fixture_store("state-v22")
-
-
 @pytest.mark.slow
-async def test_what_a_key_said_stays_when_the_search_has_ended(store, monkeypatch):
-    answers = HeldAnswers(monkeypatch)
-    async with on_store(store) as browser:
+async def test_what_a_key_said_stays_when_the_search_has_ended(fixture_store, answers):
+    async with on_store(fixture_store("state-v22")) as browser:
         answers.hold()
         await browser.send("slash", *"auth", "ctrl+s")
         answers.release()

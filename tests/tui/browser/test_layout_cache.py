@@ -160,7 +160,6 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path, monkeypa
 
     monkeypatch.setattr(block_layout, "lay_out", noted)
     async with on_store(store, size=(120, 36)) as browser:
-        await browser.settle()
         assert "## Tides" not in browser.text("#transcript")
         await browser.press("tab", "end", "enter", "pageup", "home")
         assert "Tides" in browser.text("#transcript")
@@ -192,7 +191,6 @@ async def test_what_colours_a_language_is_loaded_by_the_thread_that_reads(tmp_pa
         messages=[{"session_id": "a", "role": "assistant", "content": text}],
     )
     async with on_store(store) as browser:
-        await browser.settle()
         assert "tide = 1" in browser.text("#transcript")
     assert len(threads) == 2
     assert threading.main_thread() not in threads

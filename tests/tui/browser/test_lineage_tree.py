@@ -51,30 +51,28 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
 
 
 @pytest.mark.slow
-async def test_a_conversation_that_was_deleted_has_no_tree(tmp_path):
+async def test_a_conversation_that_was_deleted_has_no_tree(browser):
     """That is no error: it would take the place of what the delete answered."""
-    async with on_demo(tmp_path) as browser:
-        screen = browser.screen
-        assert screen.current is not None
-        gone_by_hand(browser.app.store.path, *screen.current.session_ids)
-        screen.say("1 conversation moved to the trash")
-        screen.family_loader.list_read(Catalog(()))  # as if all of it were new
-        await browser.wait_until(lambda: screen.family is None)
-        assert screen.status.text == "1 conversation moved to the trash"
+    screen = browser.screen
+    assert screen.current is not None
+    gone_by_hand(browser.app.store.path, *screen.current.session_ids)
+    screen.say("1 conversation moved to the trash")
+    screen.family_loader.list_read(Catalog(()))  # as if all of it were new
+    await browser.wait_until(lambda: screen.family is None)
+    assert screen.status.text == "1 conversation moved to the trash"
 
 
-async def test_moving_on_without_a_tree_lays_nothing_out(tmp_path, monkeypatch):
+async def test_moving_on_without_a_tree_lays_nothing_out(browser, monkeypatch):
     """The tree is hidden with the first key; a change of its width alone asks for no layout."""
     layouts = []
     monkeypatch.setattr(context, "PATIENCE", 60.0)  # a pane that is emptied loses its scrollbar
-    async with on_demo(tmp_path) as browser:
-        assert "-family" in browser.screen.lineage.classes
-        await browser.press("j")
-        monkeypatch.setattr(
-            Screen, "_refresh_layout", lambda screen, **scrolled: layouts.append(scrolled)
-        )
-        await browser.press("j", "j")
-        assert not layouts and "-family" not in browser.screen.lineage.classes
+    assert "-family" in browser.screen.lineage.classes
+    await browser.press("j")
+    monkeypatch.setattr(
+        Screen, "_refresh_layout", lambda screen, **scrolled: layouts.append(scrolled)
+    )
+    await browser.press("j", "j")
+    assert not layouts and "-family" not in browser.screen.lineage.classes
 
 
 @pytest.mark.slow

@@ -258,20 +258,19 @@ def test_rows_in_words(tmp_path):
 
 
 @pytest.mark.slow
-async def test_what_fails_while_measuring_is_said(tmp_path, monkeypatch):
+async def test_what_fails_while_measuring_is_said(browser, monkeypatch):
     """The list stays as it is, and says what is wrong."""
 
     def broken(store, *_given, **_named):
         raise BrowseError("the disk is gone")
 
-    async with on_demo(tmp_path) as browser:
-        monkeypatch.setattr(OpenStore, "sizes_of", broken)
-        before = [each.id for each in listed(browser)]
-        await browser.sort("size")
-        assert "the disk is gone" in browser.status
-        assert sorted(each.id for each in listed(browser)) == sorted(
-            before
-        ) and "…" in browser.text("#list")
+    monkeypatch.setattr(OpenStore, "sizes_of", broken)
+    before = [each.id for each in listed(browser)]
+    await browser.sort("size")
+    assert "the disk is gone" in browser.status
+    assert sorted(each.id for each in listed(browser)) == sorted(before) and "…" in browser.text(
+        "#list"
+    )
 
 
 def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path):

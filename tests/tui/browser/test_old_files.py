@@ -63,7 +63,6 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
     async with browser_of(hermes_home) as browser:
         assert "Old" not in browser.text("#views")
         await browser.press("5")
-        await browser.settle()
         assert type(browser.screen) is MainScreen
     home_of(hermes_home, 3)
     async with browser_of(hermes_home) as browser:

@@ -3,10 +3,10 @@ is, and of what was asked for last."""
 
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 
 import pytest
-from browsing import NOW, HeldAnswers, browsing, listed, loose, on_store, open_app, rows_of
+from browsing import NOW, browsing, listed, loose, on_store, open_app, rows_of
 from trashing import add_message, execute, gone_by_hand, run
 from writing import small_store
 
@@ -18,9 +18,17 @@ from hermes_browse.tui.browser.list.rows import ConversationRow, MoreRow
 from hermes_browse.tui.browser.transcript.loader import read_model
 
 
-@pytest.fixture
-def answers(monkeypatch):
-    return HeldAnswers(monkeypatch)
+@asynccontextmanager
+async def late(answers, browser, group, *keys):
+    """Press keys, whose answers of a group come at the end of the block, and are shown then."""
+    answers.hold(group)
+    await browser.send(*keys)
+    if group == "catalog":
+        browser.screen.listing.read()
+    await browser.wait_until(lambda: answers.count >= 1)
+    yield
+    answers.release(group)
+    await browser.settle()
 
 
 async def add_session(browser, title=None, parent=None):
@@ -42,26 +50,18 @@ async def rename(browser, session_id):
 
 @pytest.mark.slow
 async def test_rows_of_another_view_are_those_of_the_newest_list(answers, browser):
-    answers.hold("rows")
-    await browser.send("4")
-    await browser.wait_until(lambda: answers.count == 1)
-    await add_session(browser)
-    answers.release("rows")
-    await browser.settle()
+    async with late(answers, browser, "rows", "4"):
+        await add_session(browser)
     assert "late" in listed(browser)
 
 
 @pytest.mark.slow
 async def test_rows_that_were_made_for_another_view_are_not_shown_in_this_one(answers, browser):
-    answers.hold("catalog")
-    browser.screen.listing.read()
-    await browser.wait_until(lambda: answers.count == 1)
-    chats = listed(browser)
-    await browser.send("3")
-    await browser.wait_until(lambda: listed(browser) != chats)
-    archived = listed(browser)
-    answers.release("catalog")
-    await browser.settle()
+    async with late(answers, browser, "catalog"):
+        chats = listed(browser)
+        await browser.send("3")
+        await browser.wait_until(lambda: listed(browser) != chats)
+        archived = listed(browser)
     assert listed(browser) == archived
 
 
@@ -76,23 +76,15 @@ async def test_a_search_for_conversations_that_found_none_follows_the_list(brows
 
 @pytest.mark.slow
 async def test_a_search_for_conversations_follows_a_list_that_was_read_during_it(answers, browser):
-    answers.hold("search")
-    await browser.send("slash", *"source:cli")
-    await browser.wait_until(lambda: answers.count >= 1)
-    await add_session(browser)
-    answers.release("search")
-    await browser.settle()
+    async with late(answers, browser, "search", "slash", *"source:cli"):
+        await add_session(browser)
     assert "late" in listed(browser)
 
 
 @pytest.mark.slow
 async def test_a_conversation_read_before_it_was_renamed_has_its_new_title(answers, browser):
-    answers.hold("transcript")
-    await browser.send("down")
-    await browser.wait_until(lambda: answers.count >= 1)
-    await rename(browser, browser.screen.current.id)
-    answers.release("transcript")
-    await browser.settle()
+    async with late(answers, browser, "transcript", "down"):
+        await rename(browser, browser.screen.current.id)
     assert "Kite" in browser.text("#title")
 
 
@@ -106,12 +98,8 @@ async def compress(browser):
 
 @pytest.mark.slow
 async def test_a_conversation_read_before_it_had_a_new_part_has_that(answers, browser):
-    answers.hold("transcript")
-    await browser.send("down")
-    await browser.wait_until(lambda: answers.count >= 1)
-    await compress(browser)
-    answers.release("transcript")
-    await browser.settle()
+    async with late(answers, browser, "transcript", "down"):
+        await compress(browser)
     assert "a zeppelin" in browser.text("#transcript")
 
 
@@ -161,13 +149,9 @@ async def test_enter_on_a_row_that_goes_at_that_moment_does_nothing(answers, bro
     row = next(each for each in rows if isinstance(each, MoreRow))
     screen.set_focus(screen.rows)
     screen.rows.cursor = rows.index(row)
-    answers.hold("catalog")
     gone_by_hand(browser.app.store.path, *row.conversation.session_ids)
-    screen.listing.read()
-    await browser.wait_until(lambda: answers.count == 1)
-    screen.rows.action_select()
-    answers.release("catalog")
-    await browser.settle()
+    async with late(answers, browser, "catalog"):
+        screen.rows.action_select()
     assert screen.rows.source.index_of(row.key) is None and screen.rows.has_focus
 
 
@@ -177,15 +161,11 @@ async def test_all_is_marked_that_was_listed_and_is_there(is_read_first, answers
     """Another list comes in the moment of the key."""
     screen = browser.screen
     row = next(each for each in rows_of(browser)[2:] if isinstance(each, ConversationRow))
-    answers.hold("catalog")
     gone_by_hand(browser.app.store.path, *row.conversation.session_ids)
-    screen.listing.read()
-    await browser.wait_until(lambda: answers.count == 1)
-    if is_read_first:
-        answers.release("catalog")
-    screen.edits.mark_all()
-    answers.release("catalog")
-    await browser.settle()
+    async with late(answers, browser, "catalog"):
+        if is_read_first:
+            answers.release("catalog")
+        screen.edits.mark_all()
     assert not screen.status.is_failure and row.conversation.root_id not in screen.marks
     assert len(screen.marks) == len(screen.catalog.order())
 
@@ -237,14 +217,10 @@ async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
     run(path, *(each.format(*time) for each in (sessions, *[messages] * 3) for time in times))
     async with on_store(path) as browser:
         screen = browser.screen
-        answers.hold("count")
-        await browser.send("slash", *"zeppelin")
-        await browser.wait_until(lambda: answers.count > 0)
-        gone_by_hand(browser.app.store.path, "0")
-        screen.listing.read()
-        await browser.wait_until(lambda: "0" not in screen.catalog.sessions)
-        answers.release("count")
-        await browser.settle()
+        async with late(answers, browser, "count", "slash", *"zeppelin"):
+            gone_by_hand(browser.app.store.path, "0")
+            screen.listing.read()
+            await browser.wait_until(lambda: "0" not in screen.catalog.sessions)
         assert len(screen.results.hits) < screen.results.total.count == 59 * 3
         gone_by_hand(browser.app.store.path, "59")  # none of its hits has been read
         await browser.follow()
@@ -255,14 +231,10 @@ async def test_hits_are_counted_again_when_some_of_them_are_gone(answers, path):
 async def test_a_message_written_while_its_conversation_is_read_is_shown(answers, browser):
     """Also where nothing else is written after it."""
     screen = browser.screen
-    answers.hold("transcript")
-    await browser.send("v")
-    await browser.wait_until(lambda: answers.count >= 1)
-    add_message(browser.app.store.path, screen.current.id, "a zeppelin", NOW)
-    await browser.wait_until(lambda: screen.current.last_active == NOW and answers.count == 1)
-    await browser.wait_until(lambda: bool(screen.attention.unread))
-    answers.release("transcript")
-    await browser.settle()
+    async with late(answers, browser, "transcript", "v"):
+        add_message(browser.app.store.path, screen.current.id, "a zeppelin", NOW)
+        await browser.wait_until(lambda: screen.current.last_active == NOW and answers.count == 1)
+        await browser.wait_until(lambda: bool(screen.attention.unread))
     assert "a zeppelin" in browser.text("#transcript")
 
 

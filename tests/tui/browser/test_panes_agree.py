@@ -5,7 +5,6 @@ import asyncio
 
 import pytest
 from browsing import (
-    HeldAnswers,
     drawn_row,
     go_to_job,
     of_row,
@@ -96,9 +95,8 @@ async def test_a_card_that_is_late_stands_on_no_other_screen(browser):
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["D", "R"])
 @pytest.mark.parametrize("meanwhile", ["/y", "Py"])
-async def test_a_question_that_is_late_takes_no_key(browser, key, meanwhile, monkeypatch):
+async def test_a_question_that_is_late_takes_no_key(browser, key, meanwhile, answers):
     """What is typed elsewhere while a plan is made does not answer it."""
-    answers = HeldAnswers(monkeypatch)
     await browser.press("j")
     answers.hold()
     await browser.send(key, *meanwhile)
@@ -147,22 +145,20 @@ async def test_the_tree_marks_what_enter_opens(tmp_path):
 
 
 @pytest.mark.slow
-async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path, monkeypatch):
+async def test_what_is_late_leaves_no_other_text_in_its_place(browser, answers):
     """While a conversation is still being read, its title stands over an empty page, and keys are
     about it."""
-    answers = HeldAnswers(monkeypatch)
-    async with on_demo(tmp_path) as browser:
-        answers.hold()
-        await browser.pilot.press("down")
-        row = browser.row
-        assert isinstance(row, ConversationRow)
-        await browser.wait_until(lambda: browser.screen.transcript.model is None)
-        assert (row.conversation.title or "")[:12] in browser.text("#title")
-        assert browser.screen.current.root_id == row.conversation.root_id
-        answers.release()
-        await browser.settle()
-        model = browser.screen.transcript.model
-        assert model.conversation.root_id == row.conversation.root_id
+    answers.hold()
+    await browser.pilot.press("down")
+    row = browser.row
+    assert isinstance(row, ConversationRow)
+    await browser.wait_until(lambda: browser.screen.transcript.model is None)
+    assert (row.conversation.title or "")[:12] in browser.text("#title")
+    assert browser.screen.current.root_id == row.conversation.root_id
+    answers.release()
+    await browser.settle()
+    model = browser.screen.transcript.model
+    assert model.conversation.root_id == row.conversation.root_id
 
 
 @pytest.mark.slow

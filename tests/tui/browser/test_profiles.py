@@ -6,7 +6,7 @@ import threading
 from contextlib import asynccontextmanager, contextmanager
 
 import pytest
-from browsing import browsing, go_to, on_demo, open_app, rows_of
+from browsing import browsing, go_to, open_app, rows_of
 from builders import make_store
 from platforms import forbid, script
 from resting import PATIENCE
@@ -51,6 +51,12 @@ async def until(browser, kind):
     await browser.settle()
 
 
+async def open_card(browser):
+    """Open the card of profiles."""
+    await browser.press("0")
+    await until(browser, ProfilesCard)
+
+
 async def everything(browser):
     """Open the list of all profiles by two keys right behind each other, and wait until they are
     read."""
@@ -79,8 +85,7 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
     async with browser_of(root) as browser:
         first = browser.screen
         for name in ("coder", "default", "coder"):
-            await browser.press("0")
-            await until(browser, ProfilesCard)
+            await open_card(browser)
             shown = browser.text("#profiles")
             assert all(each in shown for each in ("default", "coder", "broken", "unused"))
             assert shown.count("cannot be read") == 2
@@ -103,8 +108,7 @@ async def test_what_was_done_is_undone_after_another_store_was_shown(root):
     async with browser_of(root) as browser:
         await browser.press("a")
         for keys in (("down", "down"), ()):
-            await browser.press("0")
-            await until(browser, ProfilesCard)
+            await open_card(browser)
             before = browser.screen
             await browser.press("home", *keys, "enter")
             await browser.wait_until(lambda before=before: browser.screen is not before)
@@ -118,8 +122,7 @@ async def test_what_was_done_is_undone_after_another_store_was_shown(root):
 async def test_a_broken_profile_leaves_everything_as_it_is(root):
     """It says why in a line."""
     async with browser_of(root) as browser:
-        await browser.press("0")
-        await until(browser, ProfilesCard)
+        await open_card(browser)
         await browser.press("home", "down", "enter")
         await until(browser, MainScreen)
         await browser.wait_until(lambda: "not a session store" in browser.status)
@@ -131,8 +134,7 @@ async def test_profiles_that_may_not_be_listed(root, monkeypatch):
     """The card and the list name their folder, with the reason."""
     forbid(monkeypatch, root / "profiles")
     async with browser_of(root) as browser:
-        await browser.press("0")
-        await until(browser, ProfilesCard)
+        await open_card(browser)
         assert "profiles/" in browser.text("#profiles")
         assert "Permission denied" in browser.text("#profiles")
         await browser.press("a")
@@ -180,8 +182,7 @@ async def test_esc_leads_back_to_the_store_and_0_to_another(root):
         await browser.press("escape")
         assert not isinstance(browser.app.screen, PlacesScreen)
         await everything(browser)
-        await browser.press("0")
-        await until(browser, ProfilesCard)
+        await open_card(browser)
         await browser.press("home", "down", "down", "enter")
         await browser.wait_until(lambda: browser.screen.location.profile == "coder")
         assert len(browser.app.screen_stack) == 1
@@ -222,27 +223,25 @@ async def test_a_store_without_a_root_has_no_profiles(tmp_path):
 
 
 @pytest.mark.slow
-async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path):
+async def test_the_profiles_of_the_sample_store_are_samples_too(browser, tmp_path):
     """They are listed and opened like any; nothing of them is resumed, and their trash is in the
     sample's folder."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press("0")
-        await until(browser, ProfilesCard)
-        assert all(name in browser.text("#profiles") for name in ("default", "harbour"))
-        await browser.press("escape")
-        await everything(browser)
-        places = [place_of(row.key) for row in rows_of(browser)]
-        await browser.press(*["down"] * places.index("harbour"), "R")
-        await until(browser, PreflightCard)
-        assert (
-            "there is nothing to resume" in browser.card()
-            and "hermes -p harbour --resume=" in browser.card()
-        )
-        await browser.press("escape", "o")
-        await browser.wait_until(lambda: not isinstance(browser.app.screen, PlacesScreen))
-        location = browser.screen.location
-        assert location.name == "demo · harbour" and "who is on duty" in browser.text("#title")
-        assert trash_folder(location).is_relative_to(tmp_path)
+    await open_card(browser)
+    assert all(name in browser.text("#profiles") for name in ("default", "harbour"))
+    await browser.press("escape")
+    await everything(browser)
+    places = [place_of(row.key) for row in rows_of(browser)]
+    await browser.press(*["down"] * places.index("harbour"), "R")
+    await until(browser, PreflightCard)
+    assert (
+        "there is nothing to resume" in browser.card()
+        and "hermes -p harbour --resume=" in browser.card()
+    )
+    await browser.press("escape", "o")
+    await browser.wait_until(lambda: not isinstance(browser.app.screen, PlacesScreen))
+    location = browser.screen.location
+    assert location.name == "demo · harbour" and "who is on duty" in browser.text("#title")
+    assert trash_folder(location).is_relative_to(tmp_path)
 
 
 @pytest.mark.slow
@@ -298,8 +297,7 @@ async def reread(browser, count):
 
 @pytest.mark.slow
 async def test_what_cannot_be_read_any_more_is_not_called_deleted(root):
-    async with browsing(open_app(Location(root / "state.db", root, "default"))) as browser:
-        await everything(browser)
+    async with everything_of(root) as browser:
         await go_to(browser, "same coder")
         await browser.press("tab")
         with damaged(browser, root / "profiles" / "coder" / "state.db"):
@@ -310,8 +308,7 @@ async def test_what_cannot_be_read_any_more_is_not_called_deleted(root):
 
 @pytest.mark.slow
 async def test_hits_of_a_profile_that_can_be_read_again_come_back(root):
-    async with browsing(open_app(Location(root / "state.db", root, "default"))) as browser:
-        await everything(browser)
+    async with everything_of(root) as browser:
         await browser.search("lighthouse")
         with damaged(browser, root / "profiles" / "coder" / "state.db"):
             await reread(browser, 1)
@@ -386,8 +383,7 @@ async def test_another_store_that_is_late_takes_no_key(key, root, monkeypatch):
 
     monkeypatch.setattr(MainScreen, "first_page", late)
     async with browsing(open_app(Location(root / "state.db", root, "default"))) as browser:
-        await browser.press("0")
-        await until(browser, ProfilesCard)
+        await open_card(browser)
         await browser.send("enter", key)
         screens = [*browser.app.screen_stack]
         may_come.set()

@@ -32,9 +32,11 @@ def read_endlessly(store):
 
 
 @pytest.fixture
-def reads(tmp_path):
+async def reads(tmp_path):
     store = Store(family(tmp_path / "state.db"))
-    return Reads(lambda: OpenStore(store))
+    made = Reads(lambda: OpenStore(store))
+    yield made
+    made.stop()
 
 
 async def until(holds):
@@ -53,7 +55,6 @@ async def test_a_connection_is_used_again_and_closed_when_idle(reads, monkeypatc
     assert await reads.submit(lambda store: (count(store), id(store))) == first
     assert reads.holds_store and not reads.is_busy
     await until(lambda: not reads.holds_store)
-    reads.stop()
 
 
 async def test_what_is_cancelled_ends_at_once_and_interrupts_nothing_else(reads):
@@ -75,7 +76,6 @@ async def test_what_is_cancelled_ends_at_once_and_interrupts_nothing_else(reads)
     may_end.set()
     assert await other == await reads.submit(count)
     await until(lambda: not reads.is_busy)
-    reads.stop()
 
 
 async def test_a_failure_that_nobody_waits_for_any_more_is_not_reported(reads, caplog):
@@ -89,7 +89,6 @@ async def test_a_failure_that_nobody_waits_for_any_more_is_not_reported(reads, c
     await asyncio.sleep(0.01)
     gc.collect()
     assert not caplog.records
-    reads.stop()
 
 
 async def test_cancelled_jobs_do_not_pile_up(reads):
@@ -111,7 +110,6 @@ async def test_cancelled_jobs_do_not_pile_up(reads):
     may_end.set()
     await until(lambda: not reads.is_busy)
     assert len(ran) == THREADS
-    reads.stop()
 
 
 async def test_stopping_interrupts_before_it_waits(reads):
@@ -144,7 +142,6 @@ async def test_while_released_the_store_is_closed_and_reads_wait(reads):
         await asyncio.sleep(0.05)
         assert not reads.holds_store and not any(each.done() for each in interrupted + queued)
     assert await asyncio.gather(*interrupted, *queued) == [before] * (THREADS + 3)
-    reads.stop()
 
 
 async def test_what_waits_while_released_ends_with_the_browser(reads):
@@ -156,15 +153,12 @@ async def test_what_waits_while_released_ends_with_the_browser(reads):
             await waiting
 
 
-async def test_a_replaced_file_is_opened_again(tmp_path):
-    store = Store(family(tmp_path / "state.db"))
-    reads = Reads(lambda: OpenStore(store))
+async def test_a_replaced_file_is_opened_again(reads, tmp_path):
     assert await reads.submit(count)
     other = family(tmp_path / "other.db")
     run(other, "DELETE FROM sessions")
-    other.replace(store.path)
+    other.replace(tmp_path / "state.db")
     assert await reads.submit(count) == 0
-    reads.stop()
 
 
 async def test_a_failure_closes_the_connection_and_comes_back(reads):
@@ -176,7 +170,6 @@ async def test_a_failure_closes_the_connection_and_comes_back(reads):
         await reads.submit(fail)
     assert not reads.holds_store
     assert await reads.submit(count)
-    reads.stop()
 
 
 async def test_writes_come_one_after_another_and_outlive_who_asked():

@@ -1,7 +1,6 @@
 """What lists know of a conversation beyond its sessions is kept by its root."""
 
 import pytest
-from browsing import on_demo
 
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Session, Sort
@@ -44,17 +43,15 @@ def test_an_empty_preview_is_read_once():
 
 
 @pytest.mark.slow
-async def test_an_old_count_is_not_taken_for_a_new_one(tmp_path, monkeypatch):
+async def test_an_old_count_is_not_taken_for_a_new_one(browser, monkeypatch):
     """Opening a conversation counts it, whatever was known of it before."""
-    async with on_demo(tmp_path) as browser:
-        monkeypatch.setattr(browser.screen.listing, "complete", lambda first, last: None)
-        row = browser.screen.rows.source.row(1)
-        conversation, details = row.conversation, browser.screen.details
-        known = details.complete(conversation).shown_count
-        earlier = [part._replace(last_active=1.0) for part in conversation.segments]
-        old = Catalog(earlier).conversation(conversation.root_id)
-        details.add([old._replace(preview="hello", shown_count=1000)])
-        assert details.complete(conversation).shown_count == 1000
-        await browser.press("down")
-        await browser.settle()
-        assert details.complete(conversation).shown_count == known
+    monkeypatch.setattr(browser.screen.listing, "complete", lambda first, last: None)
+    row = browser.screen.rows.source.row(1)
+    conversation, details = row.conversation, browser.screen.details
+    known = details.complete(conversation).shown_count
+    earlier = [part._replace(last_active=1.0) for part in conversation.segments]
+    old = Catalog(earlier).conversation(conversation.root_id)
+    details.add([old._replace(preview="hello", shown_count=1000)])
+    assert details.complete(conversation).shown_count == 1000
+    await browser.press("down")
+    assert details.complete(conversation).shown_count == known

@@ -2,6 +2,7 @@
 there is."""
 
 import threading
+from contextlib import asynccontextmanager
 
 import pytest
 from browsing import on_store, rows_of
@@ -71,6 +72,21 @@ class _Gate:
             self._more.notify_all()
 
 
+@pytest.fixture
+def gate(monkeypatch):
+    return _Gate(monkeypatch)
+
+
+@asynccontextmanager
+async def scanning(path, query):
+    """The browser that searches a store for a query, which comes in one go: typed letter by letter
+    each would be a scan."""
+    async with on_store(path) as browser:
+        await browser.press("slash")
+        browser.screen.box.value = query
+        yield browser
+
+
 def _hits(browser):
     return [row.hit.message_id for row in rows_of(browser) if isinstance(row, HitRow)]
 
@@ -117,11 +133,8 @@ def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path):
 
 
 @pytest.mark.slow
-async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare, monkeypatch):
-    gate = _Gate(monkeypatch)
-    async with on_store(bare) as browser:
-        await browser.press("slash")
-        browser.screen.box.value = "needle "  # typed letter by letter each would be a scan
+async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare, gate):
+    async with scanning(bare, "needle ") as browser:
         gate.let(1)
         await browser.wait_until(lambda: "no index covers" in browser.text("#list"))
         gate.let(4)  # down to message 4017
@@ -142,11 +155,8 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare, monkeypatch):
 
 
 @pytest.mark.slow
-async def test_escape_keeps_what_was_found(bare, monkeypatch):
-    gate = _Gate(monkeypatch)
-    async with on_store(bare) as browser:
-        await browser.press("slash")
-        browser.screen.box.value = "needle "
+async def test_escape_keeps_what_was_found(bare, gate):
+    async with scanning(bare, "needle ") as browser:
         gate.let(5)
         await browser.wait_until(lambda: _hits(browser) == [5900, 4500])
         await browser.pilot.press("escape")
@@ -167,12 +177,9 @@ async def test_escape_keeps_what_was_found(bare, monkeypatch):
 
 
 @pytest.mark.slow
-async def test_a_scan_that_was_stopped_without_a_hit(bare, monkeypatch):
+async def test_a_scan_that_was_stopped_without_a_hit(bare, gate):
     """It says that nothing was found until then, not that there is nothing."""
-    gate = _Gate(monkeypatch)
-    async with on_store(bare) as browser:
-        await browser.press("slash")
-        browser.screen.box.value = "zzqq "
+    async with scanning(bare, "zzqq ") as browser:
         gate.let(1)
         await browser.wait_until(lambda: "Esc stops" in browser.status)
         await browser.pilot.press("escape")

@@ -35,34 +35,39 @@ def large(tmp_path_factory):
     return big_store(tmp_path_factory.mktemp("large") / "state.db", 200, 4000)
 
 
+@pytest.fixture
+async def browser(large):
+    """The browser on them."""
+    async with on_store(large) as browser:
+        yield browser
+
+
 @pytest.mark.slow
-async def test_all_hits_are_counted_while_the_keyboard_rests(large):
+async def test_all_hits_are_counted_while_the_keyboard_rests(browser, large):
     """A page of 32 says 32+ at first; the number stands there soon, with the conversations."""
     with Store(large).reader() as reader:
         total = count(reader, parse("ferry"), cap=0, prefix_last=True)
     assert total.count > 32
-    async with on_store(large) as browser:
-        await browser.search("ferry")
-        status = browser.status
-        catalog = browser.screen.catalog
-        roots = {chain.root.id for chain in map(catalog.conversation, total.sessions)}
-        assert f"{total.count:,} hits in {len(roots):,} conversations ·" in status
-        assert "all 4,000 messages indexed" in status
-        await browser.type(" -zzz")
-        assert f"{total.count:,} hits" in browser.status
+    await browser.search("ferry")
+    status = browser.status
+    catalog = browser.screen.catalog
+    roots = {chain.root.id for chain in map(catalog.conversation, total.sessions)}
+    assert f"{total.count:,} hits in {len(roots):,} conversations ·" in status
+    assert "all 4,000 messages indexed" in status
+    await browser.type(" -zzz")
+    assert f"{total.count:,} hits" in browser.status
 
 
 @pytest.mark.slow
-async def test_each_press_is_a_step_while_hits_are_read(large):
+async def test_each_press_is_a_step_while_hits_are_read(browser):
     """Also those that come before the next page does."""
-    async with on_store(large) as browser:
-        await browser.search("ferry")
-        await browser.press("enter", "n")
-        assert "hit 1/" in browser.status
-        for _press in range(PAGE + 10):
-            press_key(browser.app, "n")
-        await browser.settle()
-        assert f"hit {PAGE + 11}/" in browser.status
+    await browser.search("ferry")
+    await browser.press("enter", "n")
+    assert "hit 1/" in browser.status
+    for _press in range(PAGE + 10):
+        press_key(browser.app, "n")
+    await browser.settle()
+    assert f"hit {PAGE + 11}/" in browser.status
 
 
 @pytest.mark.slow
@@ -92,7 +97,6 @@ async def test_the_first_key_finds_the_store_looked_through(large):
         for name in ("search", "prepare_search"):
             patch.setattr(OpenStore, name, noted(getattr(OpenStore, name)))
         async with on_store(large) as browser:
-            await browser.settle()
             assert any("NOT IN (SELECT d.id" in sql for sql in asked)
             asked.clear()
             await browser.search("ferry")
@@ -101,7 +105,7 @@ async def test_the_first_key_finds_the_store_looked_through(large):
 
 
 @pytest.mark.slow
-async def test_a_key_stops_the_count(large, monkeypatch):
+async def test_a_key_stops_the_count(browser, monkeypatch):
     """What is counted for a query that stands no more is not waited for."""
     counting, stopped = threading.Event(), threading.Event()
 
@@ -114,18 +118,17 @@ async def test_a_key_stops_the_count(large, monkeypatch):
             stopped.set()
             raise
 
-    async with on_store(large) as browser:
-        with monkeypatch.context() as patch:
-            patch.setattr(search_work, "count_hits", count_hits)
-            await browser.pilot.press("slash", *"ferry")
-            await browser.wait_until(counting.is_set)
-        await browser.type(" zzzzqq")
-        assert stopped.is_set()
-        assert "0 hits" in browser.status
+    with monkeypatch.context() as patch:
+        patch.setattr(search_work, "count_hits", count_hits)
+        await browser.pilot.press("slash", *"ferry")
+        await browser.wait_until(counting.is_set)
+    await browser.type(" zzzzqq")
+    assert stopped.is_set()
+    assert "0 hits" in browser.status
 
 
 @pytest.mark.slow
-async def test_another_view_does_not_wait_for_a_count(large, monkeypatch):
+async def test_another_view_does_not_wait_for_a_count(browser, large, monkeypatch):
     """Nor does it get the number of the view before."""
     original, held = search_work.count_hits, threading.Event()
 
@@ -137,16 +140,15 @@ async def test_another_view_does_not_wait_for_a_count(large, monkeypatch):
         return original(store, *given, **more)
 
     monkeypatch.setattr(search_work, "count_hits", count_hits)
-    async with on_store(large) as browser:
-        await browser.pilot.press("slash", *"ferry")
-        await browser.wait_until(held.is_set)
-        browser.screen.set_focus(browser.screen.rows)
-        await browser.press("2")
-        catalog = browser.screen.catalog
-        with Store(large).reader() as reader:
-            within = {"catalog": catalog, "view": View.AUTOMATION, "now": NOW}
-            total = count(reader, parse("ferry"), cap=0, prefix_last=True, **within)
-        assert f"{total.count:,} hits in" in browser.status
+    await browser.pilot.press("slash", *"ferry")
+    await browser.wait_until(held.is_set)
+    browser.screen.set_focus(browser.screen.rows)
+    await browser.press("2")
+    catalog = browser.screen.catalog
+    with Store(large).reader() as reader:
+        within = {"catalog": catalog, "view": View.AUTOMATION, "now": NOW}
+        total = count(reader, parse("ferry"), cap=0, prefix_last=True, **within)
+    assert f"{total.count:,} hits in" in browser.status
 
 
 def _hits_of(browser):
@@ -156,39 +158,37 @@ def _hits_of(browser):
 
 
 @pytest.mark.slow
-async def test_reading_on_keeps_what_was_counted(large):
+async def test_reading_on_keeps_what_was_counted(browser):
     """The number stays while pages are added to it."""
-    async with on_store(large) as browser:
-        await browser.search("ferry")
-        before = _hits_of(browser)
-        browser.screen.set_focus(browser.screen.rows)
-        await browser.press("end", "end")
-        found = browser.screen.results
-        assert len(found.hits) > 64
-        assert _hits_of(browser) == before
+    await browser.search("ferry")
+    before = _hits_of(browser)
+    browser.screen.set_focus(browser.screen.rows)
+    await browser.press("end", "end")
+    found = browser.screen.results
+    assert len(found.hits) > 64
+    assert _hits_of(browser) == before
 
 
 @pytest.mark.slow
-async def test_every_order_reads_on_to_the_end(large):
+async def test_every_order_reads_on_to_the_end(browser, large):
     """Newest, best and oldest first: pages join to what a search for all of it gives."""
-    async with on_store(large) as browser:
-        await browser.search("ferry quay harbour lantern tide ")
-        browser.screen.set_focus(browser.screen.rows)
-        for order in ("newest", "relevance", "oldest"):
-            assert f"hits {order}" in browser.text("#views")
-            with Store(large).reader() as reader:
-                every = [
-                    hit.message_id
-                    for hit in search(
-                        reader, parse("ferry quay harbour lantern tide "), limit=0, order=order
-                    ).hits
-                ]
-            assert PAGE + NEXT_PAGE < len(every) < 4 * NEXT_PAGE
-            for _ in range(5):
-                await browser.press("end")
-            found = browser.screen.results
-            assert [hit.message_id for hit in found.hits] == every
-            await browser.press("o")
+    await browser.search("ferry quay harbour lantern tide ")
+    browser.screen.set_focus(browser.screen.rows)
+    for order in ("newest", "relevance", "oldest"):
+        assert f"hits {order}" in browser.text("#views")
+        with Store(large).reader() as reader:
+            every = [
+                hit.message_id
+                for hit in search(
+                    reader, parse("ferry quay harbour lantern tide "), limit=0, order=order
+                ).hits
+            ]
+        assert PAGE + NEXT_PAGE < len(every) < 4 * NEXT_PAGE
+        for _ in range(5):
+            await browser.press("end")
+        found = browser.screen.results
+        assert [hit.message_id for hit in found.hits] == every
+        await browser.press("o")
 
 
 @pytest.mark.parametrize("typed", ["absentword zz", "ferry", "ferry source:cli", "ferr"])

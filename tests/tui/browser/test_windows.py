@@ -215,7 +215,5 @@ def test_the_key_in_a_browser_in_tmux(
 async def test_the_sample_store_has_nothing_to_resume(browser):
     """As with Enter."""
     await browser.press("w")
-    await browser.settle()
-    await browser.settle()
     assert isinstance(browser.app.screen, PreflightCard)
     assert "This is the sample store: there is nothing to resume." in browser.card()

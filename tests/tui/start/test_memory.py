@@ -49,7 +49,6 @@ async def test_the_browser_gives_back_when_it_rests(browser, monkeypatch):
     given = []
     monkeypatch.setattr(working, "trim_memory", lambda: given.append(reads.holds_store))
     await browser.press("j", "k")
-    await browser.settle()
     assert reads.holds_store
     given.clear()
     await browser.wait_until(lambda: bool(given))

@@ -3,7 +3,6 @@
 import sys
 
 import pytest
-from browsing import on_demo
 from platforms import posix_only
 from terminal import Terminal
 from user_config import write_config
@@ -82,23 +81,22 @@ def test_no_colours_no_painting_ahead(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", start.PALETTES)
-async def test_the_colours_are_those_of_the_theme(tmp_path, theme):
+async def test_the_colours_are_those_of_the_theme(browser, theme):
     """The tables painted from are the themes as Textual resolves them."""
     palette = start.PALETTES[theme]
-    async with on_demo(tmp_path) as browser:
-        browser.app.theme = theme
-        await browser.settle()
-        rows = browser.screen.rows
-        keys = browser.screen.query_one("#keys").rich_style
-        assert keys.bgcolor.triplet == palette.panel
-        base = rows.rich_style
-        assert base.bgcolor.triplet == palette.background
-        for look, (name, is_dim, _) in start._LOOKS.items():
-            style = look_style(rows, look)
-            assert style.color.triplet == getattr(palette, name), look
-            assert bool(style.dim) == is_dim, look
-        cursor = look_style(rows, "cursor")
-        assert cursor.bgcolor.triplet == palette.cursor
+    browser.app.theme = theme
+    await browser.settle()
+    rows = browser.screen.rows
+    keys = browser.screen.query_one("#keys").rich_style
+    assert keys.bgcolor.triplet == palette.panel
+    base = rows.rich_style
+    assert base.bgcolor.triplet == palette.background
+    for look, (name, is_dim, _) in start._LOOKS.items():
+        style = look_style(rows, look)
+        assert style.color.triplet == getattr(palette, name), look
+        assert bool(style.dim) == is_dim, look
+    cursor = look_style(rows, "cursor")
+    assert cursor.bgcolor.triplet == palette.cursor
 
 
 @pytest.mark.slow
