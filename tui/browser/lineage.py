@@ -150,8 +150,8 @@ class LineageTree(ConversationList, inherit_bindings=False):
         super().__init__(id="lineage")
         self._entries: Entries = {}
         self._lost: Mapping[str, str] = {}
-        self._above: dict[str, str | None] = {}
-        """The key of each entry, and of the one that it stands under."""
+        self._above: dict[str, str] = {}
+        """The key of each entry, and of the one that it stands under; empty for none."""
         self._unfolded: dict[str, bool] = {}
 
     @property
@@ -173,17 +173,17 @@ class LineageTree(ConversationList, inherit_bindings=False):
         goes to the session that a resume opens, which is unfolded to."""
         self._entries, self._lost = (family.entries, family.lost) if family else ({}, {})
         self._above = {
-            entry.key: session_id and session_key(session_id)
+            entry.key: session_key(session_id) if session_id is not None else ""
             for session_id, entries in self._entries.items()
             for entry in entries
         }
         is_small = len(self._above) <= _MOST
         self._unfolded = {key: self._unfolded.get(key, is_small) for key in self._above}
-        key = self.row.key if stays and self.row is not None else ""
+        key = self.key if stays else ""
         if key not in self._above and family is not None:
             key = session_key(family.lineage.target)
-        above: str | None = key
-        while above := self._above.get(above or ""):
+        above = key
+        while above := self._above.get(above, ""):
             self._unfolded[above] = True
         self._fill(key)
 

@@ -198,14 +198,13 @@ class Panes(Context):
 
     def share_out(self) -> None:
         """Set the list's size from its share. Above a transcript that is read it has half of it."""
-        is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
         styles, sizes = self.query_one("#listed").styles, self.pane_sizes
         is_read = self.focused not in (self.rows, self.box, None)
         height = sizes.height // 2 if is_read else sizes.height
-        shares = {
-            "width": f"{sizes.width}%" if not (is_narrow or is_alone) else None,
-            "height": f"{height}%" if is_narrow and not is_alone else None,
-        }
+        shares: dict[str, str | None] = {"width": None, "height": None}
+        if not self.has_class("-zoom-list"):
+            is_narrow = self.has_class("-narrow")
+            shares |= {"height": f"{height}%"} if is_narrow else {"width": f"{sizes.width}%"}
         for name, share in shares.items():
             # To set None lays out the screen, even where it takes nothing away (Textual 8).
             if share is not None or styles.clear_rule(name):

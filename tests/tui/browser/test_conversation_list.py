@@ -57,7 +57,7 @@ class Counted:
 
     def index_of(self, key):
         """Where the row with a key is."""
-        return int(key.removeprefix("cs")) + self.shift
+        return int(key.removeprefix("cs")) + self.shift if key else None
 
 
 class ListApp(LooksApp):

@@ -48,7 +48,8 @@ class MarksAndUndo:
         self._main = main
         self.journal: list[Undoable] = main.app.journals.setdefault(main.location.path, [])
         """Changes of this run that can be undone."""
-        self._anchor: str | None = None
+        self._anchor = ""
+        """The key of the row at which a range begins; empty for no range."""
 
     # Marks and targets
 
@@ -90,7 +91,7 @@ class MarksAndUndo:
         if current is None or not main.is_row_current:
             main.say(_("nothing to mark here"))
             return
-        start = rows.source.index_of(self._anchor) if self._anchor is not None else None
+        start = rows.source.index_of(self._anchor)
         if start is None:
             self._anchor = current.key
             main.say(_(_RANGE))
@@ -155,7 +156,7 @@ class MarksAndUndo:
         self._main.redraw_marks()
 
     def _forget_range(self) -> None:
-        self._anchor = None
+        self._anchor = ""
         self._main.retract(_(_RANGE))
 
     # Undo

@@ -131,9 +131,10 @@ class ConversationList(LongView, can_focus=True):
         return self.resumes and isinstance(row, ConversationRow) and not (row.hits or row.is_named)
 
     @property
-    def _key(self) -> str | None:
+    def key(self) -> str:
+        """The key of the row under the cursor; empty without one."""
         row = self.current
-        return row.key if row is not None else None
+        return row.key if row is not None else ""
 
     def show(
         self,
@@ -150,10 +151,8 @@ class ConversationList(LongView, can_focus=True):
             top: Move it to the first row.
             at_once: Draw them before what follows from them, as the transcript of the row.
         """
-        line, before = self.cursor - self.scroll_offset.y, self._key
-        target = None if top else key or before
-        target_index = source.index_of(target) if target is not None else None
-        index = target_index
+        line, before = self.cursor - self.scroll_offset.y, self.key
+        index = target_index = source.index_of("" if top else key or before)
         if index is None:
             index = 0 if top or key else min(self.cursor, max(len(source) - 1, 0))
         self.source, self._now, self._drawn = source, 0.0, (-1, -1)
@@ -170,7 +169,7 @@ class ConversationList(LongView, can_focus=True):
         self.refresh()
         if at_once:
             draw_now(self)
-        self._tell(CursorRow(self.current, is_moved=self._key != before or top, by_hand=top))
+        self._tell(CursorRow(self.current, is_moved=self.key != before or top, by_hand=top))
 
     def watch_virtual_size(self, size: Size) -> None:
         """Show the length of the list by the scroll bar after its rows are drawn."""

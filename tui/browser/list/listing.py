@@ -93,7 +93,7 @@ class Listing:
         """The store has changed since the last read was begun."""
         self._touched: set[str] = set()
         """Sessions to re-read because this program changed them."""
-        self._changed_at: str | None = None
+        self._changed_at = ""
         """The key of the row that had the keys when it changed them."""
         self.is_live = False
         """Somebody was writing at the last read."""
@@ -171,8 +171,8 @@ class Listing:
         if read.is_whole:
             self._whole_took = read.took
         self._leave_what_is_gone(read.catalog, touched)
-        row, key = main.rows.current, None
-        if touched and row is not None and row.key == self._changed_at:
+        key = None
+        if touched and main.rows.key == self._changed_at:
             roots = set(map(read.catalog.root_of, touched))
             key = _brought_back(main.rows.source, rows, roots)
         self._show(rows, key=key)
@@ -252,9 +252,9 @@ class Listing:
     def reread(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions; a full
         read under way, which this replaces, begins anew."""
-        main, row = self._main, self._main.rows.current
+        main = self._main
         has_keys = main.is_active and main.rows.has_focus
-        self._changed_at = row.key if row is not None and has_keys else None
+        self._changed_at = main.rows.key if has_keys else ""
         self._touched.update(session_ids)
         self.read(whole=main.is_under_way("catalog") and self._read_at == self._whole_at)
 

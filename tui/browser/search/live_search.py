@@ -61,8 +61,7 @@ class LiveSearch:
             return
         if main.searched is None:
             main.search_view = View.ALL
-            row = main.rows.current
-            self.row_before = row.key if row is not None else ""
+            self.row_before = main.rows.key
         self._folds.clear()
         main.searched = query
         self.run()

@@ -205,13 +205,11 @@ class SearchResults:
         return len(answer.hits), answer.more
 
     def _count(self) -> str:
-        conversations = max(self.roots, _count_roots(self.conversations))
-        # Without a total the conversations of further hits are not counted yet.
-        at_least = self.total.at_least if self.total is not None else self.answer.more
-        where = counted(conversations, "conversation")
-        if at_least:
-            where = _("{count:,}+ conversations", count=conversations)
         count, is_least = self._hit_count()
+        conversations = max(self.roots, _count_roots(self.conversations))
+        where = counted(conversations, "conversation")
+        if is_least:  # the conversations of further hits are not counted yet
+            where = _("{count:,}+ conversations", count=conversations)
         return ngettext(
             "{count}{plus} hit in {conversations}",
             "{count}{plus} hits in {conversations}",

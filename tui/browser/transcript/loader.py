@@ -158,8 +158,7 @@ class TranscriptLoader:
             self._leave()
             self._show(None)
             return
-        model = transcript.model
-        is_on_screen = model is not None and model.conversation.root_id == conversation.root_id
+        is_on_screen = transcript.page.model.conversation.root_id == conversation.root_id
         if shown.segment is not None and is_on_screen and self._opening is None:
             if not transcript.go_to_segment(shown.segment):
                 main.say_of_page(_("this session has no messages"))
