@@ -61,23 +61,16 @@ def place_and_cost(
         _("branch {name}", name=one_line(branch, 80)) if branch else "",
     )
     names = conversation.model or "", details.facts.get("billing_provider", "")
-    facts = [one_line(name, 80) for name in names]
     tokens = (details.live_bytes + details.prompt_bytes) / formats.BYTES_PER_TOKEN
-    if tokens:
-        facts.append(
-            _(
-                "the next prompt sends about {count} tokens again",
-                count=formats.number(tokens),
-            )
-        )
-        if (most := max_uncached_cost(conversation, tokens)) is not None:
-            facts.append(
-                _(
-                    "for {cost} at most, less if the provider has them cached",
-                    cost=formats.money(most),
-                )
-            )
-    return list(filter(None, [place, formats.joined(*facts)]))
+    again = _("the next prompt sends about {count} tokens again", count=formats.number(tokens))
+    most = formats.money(max_uncached_cost(conversation, tokens))
+    price = _("for {cost} at most, less if the provider has them cached", cost=most)
+    facts = formats.joined(
+        *(one_line(name, 80) for name in names),
+        again if tokens else "",
+        price if most else "",
+    )
+    return list(filter(None, [place, facts]))
 
 
 def not_remembered(memory: Memory) -> str:

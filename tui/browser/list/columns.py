@@ -97,14 +97,16 @@ def shown_line(catalog: Catalog, view: View) -> str:
     counts = catalog.counts()
     if not catalog.exact:
         return _("{count:,} newest shown · counting…", count=counts[view])
-    parts = [_("{count:,} of {every:,} shown", count=counts[view], every=counts[View.ALL])]
-    if view is not View.ALL:
-        hidden = [each for each in _HIDDEN if each is not view and counts[each]]
-        parts += [_(_HIDDEN[each], count=counts[each]) for each in hidden]
-        others = counts[View.ALL] - sum(counts[each] for each in _HIDDEN)
-        if others:
-            parts.append(_("{count:,} other", count=others))
-    return " · ".join(parts)
+    shown = _("{count:,} of {every:,} shown", count=counts[view], every=counts[View.ALL])
+    if view is View.ALL:
+        return shown
+    hidden = [each for each in _HIDDEN if each is not view and counts[each]]
+    others = counts[View.ALL] - sum(counts[each] for each in _HIDDEN)
+    return formats.joined(
+        shown,
+        *(_(_HIDDEN[each], count=counts[each]) for each in hidden),
+        _("{count:,} other", count=others) if others else "",
+    )
 
 
 def order_arrow(sort: Sort, *, reverse: bool) -> str:

@@ -15,7 +15,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ...text.formats import counted
+from ...text.formats import counted, joined
 from ...widgets.list_rows import HeadRow, ListRow, NoteRow
 from ..list.list_model import NamedRows, RowDetails
 from ..list.rows import ConversationRow, HitRow, MoreRow, SuggestionRow
@@ -231,15 +231,16 @@ class SearchResults:
         terminals cut the end."""
         answer, coverage = self.answer, self.coverage
         if self.of_list:
-            return " · ".join([_("0 conversations"), *self.problems])
-        titles = [self._title_count()] if self.titles else []
-        parts = [*titles, self._count()]
-        if answer.stopped:
-            parts.append(_("stopped: not everything was looked at"))
-        parts += self.problems
-        if coverage is not None and coverage.reason:
-            parts.append(coverage.reason)
-        parts += [answer.engine, f"{answer.elapsed_ms:.0f} ms", *answer.notes]
-        if coverage is not None and not coverage.reason:
-            parts.append(str(coverage))
-        return " · ".join(parts)
+            return joined(_("0 conversations"), *self.problems)
+        lack = coverage.reason if coverage is not None else ""
+        return joined(
+            self._title_count() if self.titles else "",
+            self._count(),
+            _("stopped: not everything was looked at") if answer.stopped else "",
+            *self.problems,
+            lack,
+            answer.engine,
+            f"{answer.elapsed_ms:.0f} ms",
+            *answer.notes,
+            str(coverage) if coverage is not None and not lack else "",
+        )
