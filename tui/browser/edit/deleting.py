@@ -144,23 +144,21 @@ class DeleteCard(CountCard):
         named = []
         for each in self._plan.selected[:most]:
             conversation = each.conversation
-            facts = [
+            along = ngettext(
+                "with 1 subagent ({messages})",
+                "with {count:,} subagents ({messages})",
+                len(each.subagents),
+                messages=formats.counted(each.sizes.shown - each.own.shown, "message"),
+            )
+            if each.cost_usd != conversation.cost_usd:
+                along = f"{along} {formats.money(each.cost_usd)}".rstrip()
+            about = formats.joined(
                 one_line(conversation.source, 20),
                 formats.messages(each.own.shown),
                 formats.size(each.bytes),
                 formats.money(conversation.cost_usd),
-            ]
-            if each.subagents:
-                along = ngettext(
-                    "with 1 subagent ({messages})",
-                    "with {count:,} subagents ({messages})",
-                    len(each.subagents),
-                    messages=formats.counted(each.sizes.shown - each.own.shown, "message"),
-                )
-                if each.cost_usd != conversation.cost_usd:
-                    along = f"{along} {formats.money(each.cost_usd)}".rstrip()
-                facts.append(along)
-            about = formats.joined(*facts)
+                along if each.subagents else "",
+            )
             room = max(min(width, _WIDEST) - _FRAME - cell_len(about), _SHORTEST)
             name = formats.clip(one_line(formats.name(conversation), 300), room)
             named.append(Content.assemble("  ", name, (f"  {about}", "dim")))

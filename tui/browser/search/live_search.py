@@ -15,7 +15,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
-from ...text.formats import counted
+from ...text.formats import counted, joined
 from ...widgets.bindings import following
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..list.list_model import CatalogRows
@@ -185,7 +185,7 @@ class LiveSearch:
             main.results = None
             main.rows.show(results, top=top, at_once=True)
             words = counted(results.count, "conversation")
-            main.search_status = " · ".join([words, *self._typed.problems])
+            main.search_status = joined(words, *self._typed.problems)
         else:
             results = results.renewed(request.catalog, main.catalog)
             # If a scan has shown some of it already, the cursor stays.
@@ -212,8 +212,8 @@ class LiveSearch:
         elif begins and not scan.is_told:  # the rows shown are of another query
             self._show_note(_("Reading the messages: no index covers this."))
         scan.is_told = True
-        words = [*self._typed.problems, *scan.words(scan.share)]
-        self._main.search_status = " · ".join(words)
+        words = scan.words(scan.share)
+        self._main.search_status = joined(*self._typed.problems, words)
 
     def _show_note(self, text: str) -> None:
         self._main.rows.show(FixedRows([NoteRow(text)]), top=True)

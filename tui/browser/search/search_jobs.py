@@ -33,6 +33,7 @@ from hermes_browse.store.sessions.catalog import UNREAD, Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
+from ...text.formats import joined
 from ..list.list_model import CatalogRows, Order, RowDetails
 from ..list.rows import SuggestionRow
 from .results import SearchResults
@@ -69,13 +70,14 @@ class Scan:
     def tell(self, share: float) -> None:
         self.share = share
 
-    def words(self, share: float) -> Sequence[str]:
+    def words(self, share: float) -> str:
         """Say how far it is."""
         scanning = _("scanning {share:.0%} · Esc stops", share=share)
-        state = _("stopping") if self.stopped.is_set() else scanning
-        if self.found is None:
-            return [state]
-        return [_("{count:,} found so far", count=len(self.found.hits)), state]
+        found = self.found
+        return joined(
+            _("{count:,} found so far", count=len(found.hits)) if found is not None else "",
+            _("stopping") if self.stopped.is_set() else scanning,
+        )
 
 
 class SearchRequest(NamedTuple):

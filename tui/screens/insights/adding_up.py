@@ -142,7 +142,7 @@ class SummingScreen(SubScreen):
         while True:
             await asyncio.sleep(TELL_SECONDS)
             if scan.share is not None:
-                progress = " · ".join(scan.words(scan.share))
+                progress = scan.words(scan.share)
                 self.say(_("reading the store, {progress}", progress=progress))
 
 
