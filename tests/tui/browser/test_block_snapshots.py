@@ -205,23 +205,17 @@ class BlockApp(LooksApp):
 
 
 BLOCKS = {
-    "said-folded": (lambda: model(SAID), Look(), False),
-    "said-open": (lambda: model(SAID), Look(reasoning=True), True),
-    "tools-short": (tools, Look(), False),
-    "tools-full": (tools, Look(Tools.FULL), False),
-    "states": (states, Look(Tools.OFF), False),
+    "said-folded": (lambda: model(SAID), Look(), False, 62),
+    "said-open": (lambda: model(SAID), Look(reasoning=True), True, 74),
+    "tools-short": (tools, Look(), False, 34),
+    "tools-full": (tools, Look(Tools.FULL), False, 82),
+    "states": (states, Look(Tools.OFF), False, 50),
 }
+"""What is shown and how, and the lines that it takes."""
 
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_block(name, snap_compare):
     """Each kind as it is drawn, in one long page."""
-    made, look, is_open = BLOCKS[name]
-    height = {
-        "said-folded": 62,
-        "said-open": 74,
-        "tools-full": 82,
-        "tools-short": 34,
-        "states": 50,
-    }[name]
+    made, look, is_open, height = BLOCKS[name]
     assert snap_compare(BlockApp(made(), look, is_open), terminal_size=(90, height))

@@ -102,9 +102,7 @@ class ConversationRow(NamedTuple):
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
         conversation, new = self.conversation, _new(self.conversation)
         columns = layout.text(conversation, width, now)
-        extra = badges(conversation)
-        if self.hits:
-            extra = formats.counted(self.hits, "hit")
+        extra = formats.counted(self.hits, "hit") if self.hits else badges(conversation)
         room = width - 5 - cell_len(columns)
         extra = f" {extra}" if extra and cell_len(extra) <= room // 2 else ""
         room -= cell_len(extra) + line_width(new)
