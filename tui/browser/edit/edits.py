@@ -91,12 +91,10 @@ class Edits(MarksAndUndo):
     def _outermost(self, conversation: Conversation, touched: Collection[str]) -> Conversation:
         """Return the outermost conversation that a flag was set on: as in Hermes, that of a subagent
         is set on the conversation it works for as well, if that was compressed."""
-        catalog = self._main.catalog
-        above = catalog.of_session(conversation.parent_root_id or "")
-        while above is not None and not set(touched).isdisjoint(above.session_ids):
-            conversation = self._main.details.complete(above)
-            above = catalog.of_session(conversation.parent_root_id or "")
-        return conversation
+        above = self._main.catalog.of_session(conversation.parent_root_id or "")
+        if above is None or set(touched).isdisjoint(above.session_ids):
+            return conversation
+        return self._outermost(self._main.details.complete(above), touched)
 
     def _changed(
         self, change: Changed, undo: Callable[[Changed], Changed], sentence: str = ""
