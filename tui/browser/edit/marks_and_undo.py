@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.edit.delete import Deleted
@@ -132,12 +131,12 @@ class MarksAndUndo:
     async def renew_marks(self, more: Iterable[str] = ()) -> None:
         """Keep what is marked as it is now, and mark some more, given by their roots; what is gone
         is marked again when it is there again."""
-        main, catalog = self._main, self._main.catalog
+        main, catalog, details = self._main, self._main.catalog, self._main.details
         main.gone_marks |= dict.fromkeys(more)
         marks, gone = main.marks, main.gone_marks
         roots = [*marks, *gone]
         there = (catalog.conversation(root) for root in roots if catalog.root_of(root) == root)
-        present = await main.call(partial(self._by_root, there))
+        present = await main.call(lambda: {each.root_id: details.complete(each) for each in there})
         for root in roots:
             if root in present and (root in marks or root in gone):  # not unmarked meanwhile
                 marks[root] = present[root]
@@ -145,9 +144,6 @@ class MarksAndUndo:
             elif marks.pop(root, None) is not None:
                 gone[root] = None
         main.redraw_marks()
-
-    def _by_root(self, conversations: Iterable[Conversation]) -> dict[str, Conversation]:
-        return {each.root_id: self._main.details.complete(each) for each in conversations}
 
     def clear(self) -> None:
         self._main.marks.clear()
