@@ -179,11 +179,9 @@ class KeyScreen(BoundKeys, ConversationPanes):
         else:
             self.listing.sort_by(Sort(sort))
 
-    def focus_search(self) -> None:
-        self.set_focus(self.box)
-
-    def focus_list(self) -> None:
-        self.set_focus(self.rows)
+    def focus_on(self, pane: str) -> None:
+        """Focus the `box` or the `rows`."""
+        self.set_focus(getattr(self, pane))
 
     def show_view(self, name: str) -> None:
         self.forget_status()

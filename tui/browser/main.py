@@ -116,8 +116,7 @@ class MainScreen(PaneMessages):
         if (age := self.options.trash) != FOREVER:
             self.start_write(self._remove_old_deletions, age)
 
-    def on_unmount(self) -> None:
-        self.close()
+    on_unmount = PaneMessages.close
 
     async def _remove_old_deletions(self, age: str) -> None:
         """Remove the bundles of this age, as written in the configuration; report how many."""
@@ -199,8 +198,7 @@ class MainScreen(PaneMessages):
             self.say("")
             self.search_status = ""
 
-    def watch_results(self) -> None:
-        self.offer_keys()
+    watch_results = PaneMessages.offer_keys
 
     def watch_shown(self, shown: ShownConversation) -> None:
         self.rows.is_cursor_current = self.is_row_current

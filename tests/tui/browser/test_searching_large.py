@@ -222,7 +222,7 @@ async def test_a_count_does_not_bring_back_what_was_there_before(tmp_path, monke
 
     async with on_store(path) as browser:
         monkeypatch.setattr(search_work, "count_hits", slow)
-        browser.screen.focus_search()
+        browser.screen.focus_on("box")
         browser.screen.box.value = "lantern"  # a key would wait for the count
         await asyncio.to_thread(begun.wait, 10)
         run_sql(path, "UPDATE sessions SET title = 'Harbour anew' WHERE id = 'other'")

@@ -102,7 +102,7 @@ def _is_there(kind, command):
 async def test_every_command_names_a_method(browser):
     assert all(each.is_method and each.call for each in MAIN)
     for each in (*MAIN, *TRANSCRIPT, *SEARCH_BOX, *FIND_BOX, *GO_TO_BOX):
-        part, name, given = parse(each.call) if each.is_method else ("", "focus_list", ())
+        part, name, given = parse(each.call) if each.is_method else ("", "focus_on", ("rows",))
         owner = getattr(browser.screen, part) if part else browser.screen
         inspect.signature(getattr(owner, name)).bind(*given)
 
