@@ -25,6 +25,7 @@ from hermes_browse.store.since import Attention
 from hermes_browse.store.wording import _
 
 from ..settings.options import Options
+from ..text.family import NO_FAMILY, Family
 from ..work.application import Application, Arrival
 from ..work.jobs import Reads, StoreScreen
 from .header import StatusText
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from hermes_browse.store.search.query import Query
     from hermes_browse.store.search.terms import Term
 
-    from ..text.family import Family
     from .search.results import SearchResults
     from .transcript.entries import TranscriptModel
     from .transcript.page import SeenByModel
@@ -85,8 +85,8 @@ class Context(StoreScreen[object]):
     """What the transcript shows."""
     seen: var[SeenByModel | None] = var(None, init=False)
     """What is not dimmed in it; None for no dimming."""
-    family: var[Family | None] = var(None, init=False)
-    """The family tree of the current conversation; None until it is read."""
+    family: var[Family] = var(NO_FAMILY, init=False)
+    """The family tree of the current conversation; empty until it is read."""
     mode: var[Reading] = var(Reading.SAID, init=False)
     status: var[StatusText] = var(StatusText(), init=False, always_update=True)
     search_status: var[str] = var("", init=False)

@@ -8,7 +8,7 @@ from hermes_browse.store.sessions.relations import job_of
 from hermes_browse.store.wording import _
 
 from ..settings.keys.main_commands import OF_COMPRESSED, OF_CONVERSATION, OF_MARKED
-from ..text.family import Entry, SessionEntry
+from ..text.family import NO_FAMILY, Entry, SessionEntry
 from . import header
 from .context import ShownConversation
 from .lineage import TreeRow
@@ -149,11 +149,12 @@ class ConversationPanes(Panes):
         all that is in it.
         """
         family, title = self.family, self.line("lineage-title")
-        is_tree = family is not None and len(family.lineage.nodes) + len(family.compactions) > 1
+        compactions = len(family.compactions)
+        is_tree = len(family.lineage.nodes) + compactions > 1
         for widget in (title, self.lineage):
             widget.set_class(is_tree, "-family")
         title.update(
-            header.lineage_title(family.lineage, len(family.compactions)) if family else ""
+            "" if family is NO_FAMILY else header.lineage_title(family.lineage, compactions)
         )
         stays = self.focused is self.lineage and self.is_entry_current
         self.lineage.show_family(family, stays=stays)
@@ -162,8 +163,7 @@ class ConversationPanes(Panes):
     def offer_keys(self) -> None:
         """Leave out of the footer the keys that mean nothing for what is shown; begin with those of a
         find and of a search, and with the way back."""
-        is_compressed = self.family is not None and bool(self.family.compactions)
-        withheld = frozenset() if is_compressed else OF_COMPRESSED
+        withheld = frozenset() if self.family.compactions else OF_COMPRESSED
         if not self.current_conversations:
             withheld |= OF_CONVERSATION - OF_MARKED if self.marks else OF_CONVERSATION
         steps = ("next-hit",) if self.results is not None and self.results.hits else ()

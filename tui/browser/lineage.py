@@ -20,6 +20,7 @@ from hermes_browse.store.wording import N_, _, pgettext
 from ..settings.keys.main_commands import LINEAGE
 from ..text import formats, sentences
 from ..text.family import (
+    NO_FAMILY,
     CompactionEntry,
     Entries,
     Entry,
@@ -168,10 +169,10 @@ class LineageTree(ConversationList, inherit_bindings=False):
         """The number of the compression under the cursor; None for a session."""
         return self.entry.number if isinstance(self.entry, CompactionEntry) else None
 
-    def show_family(self, family: Family | None, *, stays: bool) -> None:
+    def show_family(self, family: Family, *, stays: bool) -> None:
         """Show a tree. The cursor stays on its entry if it may and that is still there; else it
         goes to the session that a resume opens, which is unfolded to."""
-        self._entries, self._lost = (family.entries, family.lost) if family else ({}, {})
+        self._entries, self._lost = family.entries, family.lost
         self._above = {
             entry.key: session_key(session_id) if session_id is not None else ""
             for session_id, entries in self._entries.items()
@@ -180,7 +181,7 @@ class LineageTree(ConversationList, inherit_bindings=False):
         is_small = len(self._above) <= _MOST
         self._unfolded = {key: self._unfolded.get(key, is_small) for key in self._above}
         key = self.key if stays else ""
-        if key not in self._above and family is not None:
+        if key not in self._above:
             key = session_key(family.lineage.target)
         above = key
         while above := self._above.get(above, ""):
@@ -248,7 +249,7 @@ class FamilyLoader:
             self._tip = ""
             if shown.is_listed:  # else one is being looked up in this very tree
                 self._main.cancel("lineage")
-                self._main.family = None
+                self._main.family = NO_FAMILY
         elif conversation.id != self._tip:
             self._tip = conversation.id
             self._main.start("lineage", self._read, conversation.id)
@@ -258,8 +259,8 @@ class FamilyLoader:
 
         `before` is the catalog until now.
         """
-        family, catalog = self._main.family, self._main.catalog
-        ids = [node.session.id for node in family.lineage.nodes] if family is not None else []
+        catalog = self._main.catalog
+        ids = [node.session.id for node in self._main.family.lineage.nodes]
         if self._tip and any(before.of_session(id) != catalog.of_session(id) for id in ids):
             self._main.start("lineage", self._read, self._tip)
 
@@ -268,10 +269,8 @@ class FamilyLoader:
 
         def clear() -> None:
             """Show no tree of another conversation."""
-            if main.family is not None and all(
-                node.session.id != tip for node in main.family.lineage.nodes
-            ):
-                main.family = None
+            if all(node.session.id != tip for node in main.family.lineage.nodes):
+                main.family = NO_FAMILY
 
         try:
             # All comes at once, so that nothing is put in under the cursor later.
@@ -279,7 +278,7 @@ class FamilyLoader:
                 lambda store: read_family(store, tip, main.clock()), clear
             )
         except BrowseError as error:
-            self._tip, main.family = "", None
+            self._tip, main.family = "", NO_FAMILY
             if isinstance(error, NotFoundError):  # it was deleted, as the list will show
                 return
             raise
@@ -289,9 +288,8 @@ class FamilyLoader:
 
     def find_losses(self) -> None:
         """Find what the compressions lost, if the tree has the focus, as that takes long."""
-        family = self._main.family
-        if isinstance(self._main.focused, LineageTree) and family is not None:
-            self._main.start("losses", self._find_losses, family)
+        if isinstance(self._main.focused, LineageTree):
+            self._main.start("losses", self._find_losses, self._main.family)
 
     async def _find_losses(self, family: Family) -> None:
         main = self._main

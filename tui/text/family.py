@@ -66,6 +66,10 @@ class Family(NamedTuple):
     """How much a compression lost, in words, by the key of its entry; others are not known."""
 
 
+NO_FAMILY = Family(Lineage("", "", "", "", ()), {}, ())
+"""In place of one that has not been read."""
+
+
 def session_key(session_id: str) -> str:
     """Return the key of a session's entry, which stays when the tree is read again."""
     return f"l{session_id}"

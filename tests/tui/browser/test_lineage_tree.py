@@ -18,7 +18,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Lineage
 from hermes_browse.tui.browser import context
 from hermes_browse.tui.browser.header import lineage_title
-from hermes_browse.tui.text.family import SessionEntry
+from hermes_browse.tui.text.family import NO_FAMILY, SessionEntry
 
 NOW = T0 + 86_400
 
@@ -58,7 +58,7 @@ async def test_a_conversation_that_was_deleted_has_no_tree(browser):
     gone_by_hand(browser.app.store.path, *screen.current.session_ids)
     screen.say("1 conversation moved to the trash")
     screen.family_loader.list_read(Catalog(()))  # as if all of it were new
-    await browser.wait_until(lambda: screen.family is None)
+    await browser.wait_until(lambda: screen.family is NO_FAMILY)
     assert screen.status.text == "1 conversation moved to the trash"
 
 
