@@ -43,7 +43,7 @@ class ConversationPanes(Panes):
 
     @property
     def has_reading_focus(self) -> bool:
-        return self.focused is not None and self.focused.id in ("transcript", "lineage")
+        return self.focused in (self.transcript, self.lineage)
 
     # The list
 

@@ -127,8 +127,8 @@ class Copying:
 
     def _start(self, work: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
         """Run a coroutine with the current message, its conversation, and what else it takes."""
-        message, model = self._main.transcript.current, self._main.transcript.model
-        if message is not None and model is not None:
+        message, model = self._main.transcript.current, self._main.transcript.page.model
+        if message is not None:
             self._main.start("copying", work, message, model, *args)
         else:
             self._main.say(_("no message here"))

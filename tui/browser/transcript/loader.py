@@ -243,16 +243,14 @@ class TranscriptLoader:
 
     def _renew(self) -> None:
         """Show a new title or segment of the current conversation, or retry reading it."""
-        current, model = self._main.current, self._main.transcript.model
+        current, model = self._main.current, self._main.transcript.page.model
         wanted = self._opening or model
         if self._opening is not None and self._is_retried:
             self._open(self._opening)
         elif current is None:
             return
-        elif wanted is None or current.root_id != wanted.conversation.root_id:
+        elif current.root_id != wanted.conversation.root_id:
             self._open(Opening(current))  # a job's new latest run
-        elif model is None or model.conversation == current:
-            return
         elif model.conversation.session_ids == current.session_ids:
             # The line "new from here" stays where it is.
             model.conversation = current._replace(first_new=model.conversation.first_new)
