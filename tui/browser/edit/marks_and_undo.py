@@ -171,8 +171,7 @@ class MarksAndUndo:
 
     async def _undo(self) -> None:
         main = self._main
-        if main.writes.is_busy:
-            await main.write(lambda: None)  # its turn comes when those before it are in the journal
+        await main.write(lambda: None)  # its turn comes when those before it are in the journal
         if not self.journal:
             main.say(_("nothing to undo"))
             return

@@ -73,9 +73,8 @@ def view_labels(
     ]
     if old:
         views.append((pgettext("view", "Old"), old, view is None))
-    labels: list[tuple[str, bool]] = []
     for own, others, is_short in _LABELS:
-        labels = []
+        labels: list[tuple[str, bool]] = []
         for number, (name, count, is_current) in enumerate(views, 1):
             amount = "…" if count is None else formats.number(count) if is_short else f"{count:,}"
             labels.append(

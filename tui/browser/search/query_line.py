@@ -44,7 +44,6 @@ def complete(
     if match is None or text.count('"') % 2:
         return None
     key, typed = (match[1] or "").lower(), match[3]
-    every: list[str] = []
     if match[2]:
         every = [
             f"{query_word(value)} "
@@ -55,8 +54,7 @@ def complete(
         ]
     else:
         typed = typed.lstrip("-")
-        if len(typed) >= _LEAST_NAME:
-            every = [each.key + each.sign for each in kinds]
+        every = [each.key + each.sign for each in kinds] if len(typed) >= _LEAST_NAME else []
     word = typed.casefold()
     choices = tuple(each for each in every if each.casefold().startswith(word))
     if not choices or choices[0].casefold().removesuffix(" ") == word:

@@ -240,9 +240,6 @@ class Page:
         self._frame = None
         for shown in list(self._layouts)[:-_MAX_CACHED]:
             del self._layouts[shown]
-        if not len(self):
-            self.position, self.at_end = (0, 0), True
-            return 0
         end = self.moved((len(self), 0), -self.height)
         if self.at_end or self.position >= end:
             self.position, self.at_end = end, True
