@@ -44,9 +44,8 @@ def reason_of(place: Place, error: BrowseError, now: float) -> str:
     since = place.link.away_since
     if since is None:
         return _("no answer: {reason}", reason=own)
-    time = formats.timestamp(since)
-    if formats.day_key(since) == formats.day_key(now):
-        time = formats.clock(since).strip()
+    is_today = formats.day_key(since) == formats.day_key(now)
+    time = formats.clock(since).strip() if is_today else formats.timestamp(since)
     return _("away since {time}: {reason}", time=time, reason=own)
 
 
@@ -68,9 +67,8 @@ class ProfilesCard(Card["Place | bool"]):
         self._current, self._now = current, now
         self._places: Sequence[Place] = ()
         self.opened = asyncio.Event()
-        self._title, self._all = _("Profiles"), _("all profiles as one list")
-        if has_hosts:
-            self._title, self._all = _("Profiles and hosts"), _("everything as one list")
+        self._title = _("Profiles and hosts") if has_hosts else _("Profiles")
+        self._all = _("everything as one list") if has_hosts else _("all profiles as one list")
 
     def content(self) -> ComposeResult:
         yield styled(self._title, "bold")

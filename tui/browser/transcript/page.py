@@ -179,11 +179,11 @@ class Page:
             return None
         if self.model.caller_of(shown.message) is not None:
             return TextLayout([], self.width)
-        if shown not in self._layouts and shown.is_heavy and not now:
-            if shown not in self.deferred:
-                self.deferred.update(lay_out([shown], is_plain=True))
-            return self.deferred[shown]
         if shown not in self._layouts:
+            if shown.is_heavy and not now:
+                if shown not in self.deferred:
+                    self.deferred.update(lay_out([shown], is_plain=True))
+                return self.deferred[shown]
             self.add(lay_out([shown]))
         current = self.hit_number if shown.message.id == self.hit else NO_LINE
         return self._lit(self._layouts[shown], current=current)
