@@ -117,6 +117,13 @@ class Terminal:
             lines.append("".join(cells).rstrip())
         return "\n".join(lines)
 
+    def resume(self, told: str) -> None:
+        """Find the conversation on walruses and resume it, until a text is on the screen."""
+        self.send("/walrus", "kept walrus answer")
+        self.send("\x1b[B\r")
+        self.read(1.0)
+        self.send("R", told)
+
     def wait_for(self, text: str, seconds: float = PATIENCE) -> None:
         """Read until a text is on the screen."""
         self.read_until(lambda: text in self.text, f"never saw {text!r}", seconds)

@@ -32,10 +32,7 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
         ["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log), COLORTERM=colours
     )
     terminal.wait_for("search:")
-    terminal.send("/walrus", "kept walrus answer")
-    terminal.send("\x1b[B\r")
-    terminal.read(1.0)
-    terminal.send("R", "this is hermes")
+    terminal.resume("this is hermes")
     assert terminal.raw.rfind(b"\x1b[?1049l") > terminal.raw.rfind(b"\x1b[?1049h"), (
         "Hermes has the usual screen"
     )
@@ -67,10 +64,7 @@ def test_hermes_is_stopped_by_a_signal(hermes_home, tmp_path):
     (tmp_path / "signal").write_text("INT")
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)
     terminal.wait_for("search:")
-    terminal.send("/walrus", "kept walrus answer")
-    terminal.send("\x1b[B\r")
-    terminal.read(1.0)
-    terminal.send("R", "back from Hermes")
+    terminal.resume("back from Hermes")
     assert "Enter goes back" not in terminal.raw.decode() and "which" not in terminal.text
     (tmp_path / "signal").write_text("KILL")
     terminal.send("R", "Enter goes back to the browser")

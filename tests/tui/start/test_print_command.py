@@ -28,10 +28,7 @@ def test_what_is_chosen_is_printed_and_not_run(hermes_home, streams):
     terminal.resize(
         210, 30
     )  # wide enough for the line below: a space at the end of a line is not seen
-    terminal.send("/walrus", "kept walrus answer")
-    terminal.send("\x1b[B\r")
-    terminal.read(1.0)
-    terminal.send("R", "ended 0")
+    terminal.resume("ended 0")
     terminal.read(0.3)
     text = terminal.text.replace("\n", "")
     assert f"[HERMES_HOME={hermes_home} hermes -p default --resume=20260115_090000_999001" in text
