@@ -210,7 +210,7 @@ class MainScreen(PaneMessages):
 
     def watch_model(self) -> None:
         if self.transcript.is_finding:
-            self.finding.shown(self.model)
+            self.finding.shown()
 
     def watch_seen(self) -> None:
         self.transcript.see(self.seen)

@@ -24,7 +24,7 @@ from ...text.formats import counted
 from ...widgets.lines import TextBox
 from ..panes import Panes
 from .block_layout import MARKDOWN_LIMIT
-from .entries import TranscriptModel
+from .entries import NOTHING, TranscriptModel
 from .loader import read_messages, read_missing
 from .markdown_layout import matches_rendered
 from .tool_text import as_shown
@@ -330,15 +330,14 @@ class Finding:
         for group in ("find", "goal"):
             self._main.cancel(group)
 
-    def shown(self, model: TranscriptModel | None) -> None:
+    def shown(self) -> None:
         """Continue in a transcript that has grown or is read differently; stop in another
         conversation. What was typed while one is read is found when it is there."""
-        findings, box = self._findings, self._main.find_box
-        if findings is None or (model is None and box.has_focus):
+        findings, model, box = self._findings, self._transcript.page.model, self._main.find_box
+        if findings is None or (model is NOTHING and box.has_focus):
             self.edited(box.value)
             return
-        root_id = findings.model.conversation.root_id
-        if model is None or model.conversation.root_id != root_id:
+        if model.conversation.root_id != findings.model.conversation.root_id:
             self._forget()
             self.hide_boxes()
             return
