@@ -365,7 +365,6 @@ async def test_the_end_of_the_browser_ends_the_connections(app, vps):
     """Also while one is asked; nothing waits for it."""
     vps.gate.clear()
     links = app.links
-    assert isinstance(links, FakeLinks)
     async with everything(app):
         assert not links.is_closed
     assert links.is_closed

@@ -187,7 +187,6 @@ def test_raw_is_what_is_stored(name, fixture_store):
         seen = set()
         for message_id, content, calls in rows:
             text = read_raw(reader, int(str(message_id)))
-            assert text is not None
             row = json.loads(text)
             seen |= set(row)
             assert (row["content"], row["tool_calls"]) == (content, calls)

@@ -73,8 +73,7 @@ def test_a_page_is_plain_first_and_then_as_it_is():
 def test_what_is_read_stays_near_the_top():
     """The line at the top of the page is about as far into its message as it was."""
     page = page_of(model_of(LONG * 2, SHORT * 300))
-    index = page.model.entry_of(0) if page.model is not None else None
-    assert index is not None
+    index = page.model.entry_of(0)
     page.go((index, 200))
     page.settle()
     plain = page.heights[index]

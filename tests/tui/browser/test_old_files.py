@@ -15,7 +15,6 @@ from trashing import execute
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.list.rows import ConversationRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.other_stores import OldScreen
 
@@ -134,17 +133,13 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_
     async with browser_of(hermes_home) as browser:
         screen = await arrive(browser)
         await browser.wait_until(lambda: len(screen.rows) == 230)
-        row = browser.row
-        assert isinstance(row, ConversationRow)
-        assert row.conversation.preview == "Question 229 on boats"
+        assert browser.row.conversation.preview == "Question 229 on boats"
         await browser.press("enter")
         assert screen.transcript.has_focus
         assert "Answer 229." in browser.text("#transcript")
         await browser.search("boats")
         assert "scan" in browser.status
-        first = screen.rows.current
-        assert isinstance(first, ConversationRow)
-        assert first.conversation.id == "old_229.jsonl"
+        assert browser.row.conversation.id == "old_229.jsonl"
         told = "files have no search index: all of them are scanned"
         await browser.wait_until(lambda: told in browser.status)  # it comes behind the hits
         await browser.press("escape", "escape", "home", "e")

@@ -96,9 +96,9 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
             await until(browser, MainScreen)
             await browser.wait_until(lambda name=name: browser.screen.location.profile == name)
             assert browser.screen.location == Location(browser.screen.store.path, root, name)
-            row = browser.row
-            assert isinstance(row, ConversationRow)
-            assert row.conversation.title == ("Coder chat" if name == "coder" else "Root chat")
+            assert browser.row.conversation.title == (
+                "Coder chat" if name == "coder" else "Root chat"
+            )
             assert name in browser.text("#header")
         assert not first.reads.holds_store
 

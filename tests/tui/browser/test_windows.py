@@ -186,7 +186,6 @@ def test_the_key_in_a_browser_in_tmux(
     monkeypatch,
 ):
     """w opens Hermes beside the browser, which stays; w again goes there."""
-    assert plan.executable is not None
     folder = str(Path(plan.executable).parent)
     path = f"PATH={folder}:{os.environ['PATH']}"
     program = ["env", path, sys.executable, "-m", "hermes_browse.tui", "--home", str(hermes_home)]
