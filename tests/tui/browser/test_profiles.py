@@ -3,7 +3,7 @@ own."""
 
 import os
 import threading
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 
 import pytest
 from browsing import browsing, go_to, open_app, rows_of
@@ -278,16 +278,6 @@ async def test_rows_far_below_are_named_when_they_come_into_sight(root):
         assert "no text" not in browser.text("#list")
 
 
-@contextmanager
-def damaged(browser, path):
-    """A store that cannot be read for a while."""
-    with browser.screen.reads.released():
-        path.rename(path.with_name("whole"))
-        path.write_bytes(b"no database at all" * 100)
-    yield
-    path.with_name("whole").replace(path)
-
-
 async def reread(browser, count):
     """Read the list, and wait until it has so many sessions."""
     browser.screen.listing.read()
@@ -295,13 +285,25 @@ async def reread(browser, count):
     await browser.settle()
 
 
+@asynccontextmanager
+async def without_coder(browser, root):
+    """A profile that cannot be read for a while; the list has been read then, and after that."""
+    path = root / "profiles" / "coder" / "state.db"
+    with browser.screen.reads.released():
+        path.rename(path.with_name("whole"))
+        path.write_bytes(b"no database at all" * 100)
+    await reread(browser, 1)
+    yield
+    path.with_name("whole").replace(path)
+    await reread(browser, 2)
+
+
 @pytest.mark.slow
 async def test_what_cannot_be_read_any_more_is_not_called_deleted(root):
     async with everything_of(root) as browser:
         await go_to(browser, "same coder")
         await browser.press("tab")
-        with damaged(browser, root / "profiles" / "coder" / "state.db"):
-            await reread(browser, 1)
+        async with without_coder(browser, root):
             assert browser.screen.rows.has_focus
             await browser.wait_until(lambda: "coder: it cannot be read: " in browser.status)
 
@@ -310,11 +312,9 @@ async def test_what_cannot_be_read_any_more_is_not_called_deleted(root):
 async def test_hits_of_a_profile_that_can_be_read_again_come_back(root):
     async with everything_of(root) as browser:
         await browser.search("lighthouse")
-        with damaged(browser, root / "profiles" / "coder" / "state.db"):
-            await reread(browser, 1)
+        async with without_coder(browser, root):
             assert len(browser.screen.results.hits) == 1
             assert "without broken, coder" in browser.text("#header")
-        await reread(browser, 2)
         assert len(browser.screen.results.hits) == 2
 
 
@@ -346,15 +346,11 @@ async def test_marks_of_a_profile_that_can_be_read_again_come_back(root):
         marks = browser.screen.marks
         await browser.press("asterisk")
         assert len(marks) == 2
-        with damaged(browser, root / "profiles" / "coder" / "state.db"):
-            await reread(browser, 1)
+        async with without_coder(browser, root):
             assert len(marks) == 1 and "1 marked" in browser.text("#views")
-        await reread(browser, 2)
         assert [each.title for each in marks.values()] == ["Root chat", "Coder chat"]
-        with damaged(browser, root / "profiles" / "coder" / "state.db"):
-            await reread(browser, 1)
+        async with without_coder(browser, root):
             await browser.press("asterisk")
-        await reread(browser, 2)
         assert not marks
 
 
