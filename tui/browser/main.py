@@ -179,7 +179,8 @@ class MainScreen(PaneMessages):
         self.describe_row()
 
     def watch_view(self) -> None:
-        self.listing.show_view()
+        self.listing.refresh(top=True)
+        self.listing.measure()
 
     def watch_search_view(self) -> None:
         self.search.run()

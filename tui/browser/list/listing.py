@@ -177,7 +177,7 @@ class Listing:
             key = _brought_back(main.rows.source, rows, roots)
         self._show(rows, key=key)
         main.catalog = read.catalog
-        self._measure()
+        self.measure()
         main.read_attention()
         main.retract(_("reading the store again"), then=_("the store was read again"))
         self._tell_who_writes(is_live=read.live)
@@ -267,10 +267,6 @@ class Listing:
         await self._main.read_details(lacking)
         self._main.rows.refresh_rows()
 
-    def show_view(self) -> None:
-        self.refresh(top=True)
-        self._measure()
-
     def reverse_order(self) -> None:
         self.sort_by(self._main.sort)
 
@@ -281,7 +277,7 @@ class Listing:
         main.set_reactive(Panes.sort, sort)
         main.rows.columns = self.columns
         self.refresh()
-        self._measure()
+        self.measure()
         main.mutate_reactive(Panes.sort)
 
     # Sums that are not stored in sessions
@@ -296,7 +292,7 @@ class Listing:
             self._main.store.is_several,
         )
 
-    def _measure(self) -> None:
+    def measure(self) -> None:
         """Measure sizes or counts that are shown or sorted by; stop when none are."""
         main = self._main
         main.cancel("amounts")
