@@ -53,13 +53,12 @@ def title(location: Location, attention: Attention, shown: str, width: int) -> C
 def _attention(attention: Attention) -> str:
     """Return what asks for attention, with the key that shows it; empty if nothing does."""
     waiting, failed, new = len(attention.waiting), attention.failures, len(attention.unread)
-    facts = {
-        ngettext("{count:,} waits", "{count:,} wait", waiting): waiting,
-        ngettext("{count:,} job failed", "{count:,} jobs failed", failed): failed,
-        _("{count:,} new", count=new): new,
-    }
-    shown = [fact for fact, count in facts.items() if count]
-    return f"  A {' · '.join(shown)}" if shown else ""
+    facts = formats.joined(
+        ngettext("{count:,} waits", "{count:,} wait", waiting) if waiting else "",
+        ngettext("{count:,} job failed", "{count:,} jobs failed", failed) if failed else "",
+        _("{count:,} new", count=new) if new else "",
+    )
+    return f"  A {facts}" if facts else ""
 
 
 def views(
