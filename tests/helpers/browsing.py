@@ -142,7 +142,7 @@ class Browser:
         if not self.screen.listing._read_at:
             return True  # the first read of the list begins when a thread has looked at the file
         pending = any(
-            view.is_laying_out
+            view._being_laid_out
             for each in self.app.screen_stack
             for view in each.query(TranscriptView)
         )

@@ -136,7 +136,7 @@ async def viewing(
         app.view.show(model, **where)
         app.view.focus()
         await pilot.pause()
-        while app.view.is_laying_out:
+        while app.view._being_laid_out:
             await pilot.pause()
         yield app.view, pilot
 

@@ -20,7 +20,7 @@ from hermes_browse.tui.text.styled import TextLayout, line_text, line_width
 async def _resize(pilot, view, size):
     """Give the terminal another size, and wait until all is laid out for it."""
     await pilot.resize_terminal(*size)
-    while (view.size.width, view.page.height) != size or view.is_laying_out:
+    while (view.size.width, view.page.height) != size or view._being_laid_out:
         await pilot.pause()
 
 

@@ -79,6 +79,7 @@ class TranscriptScroll(LongView, can_focus=True):
         super().__init__(id=id)
         self.page = Page()
         self._being_laid_out: set[ShownMessage] = set()
+        """Messages of the page that are being laid out on other threads."""
         self._mark: Bookmark | None = None
         """Where the last jump began, or what the user has marked instead."""
         self._is_marked = False
@@ -88,11 +89,6 @@ class TranscriptScroll(LongView, can_focus=True):
     def model(self) -> TranscriptModel | None:
         """The conversation; None for an empty page."""
         return self.page.model if self.page.model is not NOTHING else None
-
-    @property
-    def is_laying_out(self) -> bool:
-        """Whether messages of the page are being laid out on other threads."""
-        return bool(self._being_laid_out)
 
     @property
     def current(self) -> ChatMessage | None:
