@@ -305,7 +305,7 @@ def _open(store: OpenStore, root: str) -> None:
     conversation = store.catalog(time.time()).conversation(root)
     page = Page()
     page.resize(70, 30)
-    page.open(Opening(conversation).read(store, Reading.SAID)[0])
+    page.open(Opening(conversation).read(store, Reading.SAID, page)[0])
     page.settle()
     page.show_laid_out(lay_out(page.deferred))
     page.settle()

@@ -22,7 +22,7 @@ from .. import header
 from ..context import ShownConversation
 from ..panes import Panes, load
 from .entries import TranscriptModel
-from .page import Layouts, lay_out
+from .page import Layouts, Page, lay_out
 
 if TYPE_CHECKING:
     from ...work.jobs import StoreScreen
@@ -92,21 +92,28 @@ class Opening(NamedTuple):
     is_recap: bool = False
     """Hermes' recap of it instead."""
 
-    def read(self, store: OpenStore, reading: Reading) -> tuple[TranscriptModel, int | None]:
-        """Read the conversation and the messages that will be on screen first; return also the
-        message at which it begins: the next one, if this reading leaves that out."""
+    def read(
+        self, store: OpenStore, reading: Reading, page: Page
+    ) -> tuple[TranscriptModel, int | None, Layouts]:
+        """Read the conversation and the messages that will be on screen first.
+
+        Returns:
+            The model; the message at which it begins: the next one, if this reading leaves that
+            out; and its layout, as a hit is located among the lines of its message.
+        """
         conversation, begin = self.conversation, self.message_id
         if conversation.shown_count is None:
             conversation = store.with_details([conversation])[0]
         if self.is_recap:
-            return _recap_model(store, conversation), None
+            return _recap_model(store, conversation), None, {}
         model = read_model(store, conversation, reading)
         if begin is not None and model.entry_of(begin) is None:
             begin = model.next_shown(begin)
         places = (model.entry_of(begin), model.entry_of_segment(self.segment), len(model))
         middle = next(each for each in places if each is not None)
         model.add(read_messages(store, model, model.missing(middle - WINDOW, middle + WINDOW)))
-        return model, begin
+        hit = model.shown(model.entry_of(begin), page.width, page.look)
+        return model, begin, lay_out([hit] if hit is not None else ())
 
 
 async def read_missing(
@@ -194,14 +201,7 @@ class TranscriptLoader:
 
     async def _read(self, opening: Opening) -> None:
         main, page, reading = self._main, self._main.transcript.page, self._main.mode
-        changes = self._changes
-
-        def read(store: OpenStore) -> tuple[TranscriptModel, int | None, Layouts]:
-            model, begin = opening.read(store, reading)
-            # A hit is located among the lines of its message.
-            hit = model.shown(model.entry_of(begin), page.width, page.look)
-            return model, begin, lay_out([hit] if hit is not None else ())
-
+        changes, read = self._changes, partial(opening.read, reading=reading, page=page)
         try:
             model, begin, layouts = await main.read_at_rest(read, partial(self._show, None))
         except BrowseError as error:
