@@ -143,9 +143,8 @@ class NamedRows(FixedRows):
 
     def row(self, index: int) -> ListRow:
         row: Any = super().row(index)
-        conversation = getattr(row, "conversation", None)
-        if conversation is not None:
-            row = row._replace(conversation=self._details.complete(conversation))
+        if getattr(row, "conversation", None) is not None:
+            row = row._replace(conversation=self._details.complete(row.conversation))
         named: ListRow = row
         return named
 

@@ -28,7 +28,7 @@ from .history import QueryHistory, history_path
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""
-_LAST = re.compile(r"(?:^|(?<=\s))-?(?:([A-Za-z]+)(:))?([^\s\"]*)$")
+_LAST = re.compile(r"(?:^|(?<=\s))-?(?:([A-Za-z]+):)?([^\s\"]*)$")
 
 
 def complete(
@@ -43,8 +43,8 @@ def complete(
     match = _LAST.search(text)
     if match is None or text.count('"') % 2:
         return None
-    key, typed = (match[1] or "").lower(), match[3]
-    if match[2]:
+    key, typed = (match[1] or "").lower(), match[2]
+    if key:
         every = [
             f"{query_word(value)} "
             for each in kinds
