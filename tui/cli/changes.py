@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from hermes_browse.store.changes.blame import read_blame
@@ -53,14 +54,13 @@ class ChangesCommand(StoreCommand):
         ),
     )
 
-    def contradiction(self) -> str:
-        """Return the error for options that only go with a diff, and for a diff as JSON."""
+    def contradictions(self) -> Iterator[str]:
+        """Yield the errors for options that only go with a diff, and for a diff as JSON."""
         arguments = self.given
         if arguments.diff and arguments.json:
-            return _("--diff prints text: it cannot be used with --json")
+            yield _("--diff prints text: it cannot be used with --json")
         if (arguments.file or arguments.output) and not arguments.diff:
-            return _("--file and --output go with --diff")
-        return ""
+            yield _("--file and --output go with --diff")
 
     def run(self) -> None:
         arguments = self.given

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.stored_values import Json
@@ -65,22 +65,20 @@ class ExportCommand(StoreCommand):
         Flag("--force", "replace files that are there"),
     )
 
-    def contradiction(self) -> str:
-        """Return the error for neither ids nor filters, or for a part of the query that is no
+    def contradictions(self) -> Iterator[str]:
+        """Yield the errors for neither ids nor filters, and for a part of the query that is no
         filter."""
         given = self.given
         query = parse_line(given.query, time.time())
-        if query.problems:
-            return query.problems[0].text
+        yield from (problem.text for problem in query.problems)
         if any(BY_KEY[filter_.key].is_cleanup_only for filter_ in query.filters):
-            return _("include: and free: work in a clean-up only")
+            yield _("include: and free: work in a clean-up only")
         if not given.ids and not query.filters:
-            return _("name conversations by their ids, or choose them with --query")
+            yield _("name conversations by their ids, or choose them with --query")
         if given.output == "-" and given.json:
-            return _("--json and the export both want standard output; name a file with --output")
+            yield _("--json and the export both want standard output; name a file with --output")
         if given.host is not None and given.old and given.output != "-":
-            return _("--old of a host goes to standard output only: --output -")
-        return ""
+            yield _("--old of a host goes to standard output only: --output -")
 
     def run(self) -> None:
         given, conversations = self.given, self._conversations()

@@ -133,10 +133,10 @@ class PruneCommand(StoreCommand):
         safety = Flag("--dry-run", "change nothing, only report"), Flag("--yes", "do not ask")
         add_all(parser, safety)
 
-    def contradiction(self) -> str:
-        """Return the error for a part of the query that is no filter of a clean-up."""
-        problems = parse_line(_line_of(self.given), time.time()).problems
-        return problems[0].text if problems else ""
+    def contradictions(self) -> Iterator[str]:
+        """Yield the errors for parts of the query that are no filters of a clean-up."""
+        query = parse_line(_line_of(self.given), time.time())
+        yield from (problem.text for problem in query.problems)
 
     def run(self) -> None:
         given = self.given

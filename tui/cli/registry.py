@@ -218,8 +218,7 @@ def _contradictions(arguments: SimpleNamespace, command: Subcommand | None) -> I
             yield _("{option} cannot be used with a command", option=_option(name))
     if arguments.host is not None and not command.takes_host:
         yield _("--host goes with a command that reads or writes a store")
-    if message := command.contradiction():
-        yield message
+    yield from command.contradictions()
 
 
 def _option(name: str) -> str:

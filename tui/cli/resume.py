@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
@@ -33,13 +34,12 @@ class ResumeCommand(StoreCommand):
         Flag("--yes", "resume in spite of warnings"),
     )
 
-    def contradiction(self) -> str:
-        """Return the error for options that require another one."""
+    def contradictions(self) -> Iterator[str]:
+        """Yield the errors for options that require another one."""
         if self.given.source is not None and not self.given.last:
-            return _("--source goes with --last")
+            yield _("--source goes with --last")
         if self.given.json and not self.given.print_only:
-            return _("--json needs --print: without it the command is run")
-        return ""
+            yield _("--json needs --print: without it the command is run")
 
     def run(self) -> int:
         given, store, host = self.given, self.store, self.host

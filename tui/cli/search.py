@@ -117,16 +117,17 @@ class SearchCommand(ManyStoresCommand[HitPage]):
     def _query(self) -> Query:
         return parse(" ".join(self.given.query))
 
-    def contradiction(self) -> str:
-        """Return the error for conflicting options, and for a filter without the number or date it
+    def contradictions(self) -> Iterator[str]:
+        """Yield the errors for conflicting options, and for a filter without the number or date it
         needs.
 
         Such a filter is refused because the query without it would match everything.
         """
         given = self.given
         if given.sort == HitOrder.RELEVANCE and (given.all_hosts or given.all_profiles):
-            return _("several stores are searched by time: relevance cannot be compared")
-        return self._query.refusal
+            yield _("several stores are searched by time: relevance cannot be compared")
+        if self._query.refusal:
+            yield self._query.refusal
 
     def ask(self, store: OpenStore, now: float) -> HitPage:
         given = self.given

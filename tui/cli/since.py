@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from hermes_browse.store.amounts import parse_when
@@ -37,12 +38,11 @@ class SinceCommand(ManyStoresCommand[Since]):
         ALL_HOSTS,
     )
 
-    def contradiction(self) -> str:
+    def contradictions(self) -> Iterator[str]:
         try:
             self._after(0.0)
         except ValueError as error:
-            return f"--after: {error}"
-        return ""
+            yield f"--after: {error}"
 
     def ask(self, store: OpenStore, now: float) -> Since:
         after = self._after(now)
