@@ -266,6 +266,17 @@ class HeldAnswers:
         """Give all answers."""
         self._gate(group).set()
 
+    @asynccontextmanager
+    async def held(self, browser: Browser, group: str, *keys: str) -> AsyncIterator[None]:
+        """Press keys; the block begins when an answer to them is held back, and all are given and
+        shown at its end."""
+        self.hold(group)
+        await browser.send(*keys)
+        await browser.wait_until(lambda: self.count > 0)
+        yield
+        self.release(group)
+        await browser.settle()
+
 
 @asynccontextmanager
 async def browsing(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Browser]:

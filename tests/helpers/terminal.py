@@ -157,9 +157,10 @@ class Terminal:
         self.child.setwinsize(rows, columns)
 
     def leave(self, key: str = "q") -> None:
-        """End the program with a key; it says that all was well."""
+        """End the program with a key; it says that all was well, and the terminal is as it was."""
         self.send(key)
         assert self.wait_for_end() == 0
+        assert self.is_restored
 
     def wait_for_end(self, seconds: float = PATIENCE) -> int:
         """Read until the program has ended, and then all that is still in the terminal.

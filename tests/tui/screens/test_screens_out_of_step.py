@@ -79,15 +79,11 @@ async def test_nothing_is_looked_for_of_a_conversation_that_is_gone(path, key):
 @pytest.mark.slow
 async def test_compactions_that_go_while_one_is_read(compressed, answers):
     shown = compressed.screen.current
-    answers.hold("sides")
-    await compressed.send("M")
-    await compressed.wait_until(lambda: answers.count == 1)
-    gone_by_hand(compressed.app.store.path, *shown.session_ids)
-    compressed.screen.listing.read()
-    screen = compressed.app.screen
-    await compressed.wait_until(lambda: not screen._history.compactions)
-    answers.release("sides")
-    await compressed.settle()
+    async with answers.held(compressed, "sides", "M"):
+        gone_by_hand(compressed.app.store.path, *shown.session_ids)
+        compressed.screen.listing.read()
+        screen = compressed.app.screen
+        await compressed.wait_until(lambda: not screen._history.compactions)
     assert screen.has_class("-empty") and screen.replaced.model is None
 
 
@@ -120,12 +116,8 @@ async def test_a_drop_goes_on_when_the_trash_is_left(path, answers):
             await go_to(browser, root)
             await browser.press("D", "y")
         await browser.press("X", "space", "space", "D", "2")
-        answers.hold("write")
-        await browser.send("enter")
-        await browser.wait_until(lambda: answers.count == 1)
-        await browser.send("escape")
-        answers.release("write")
-        await browser.settle()
+        async with answers.held(browser, "write", "enter"):
+            await browser.send("escape")
         assert "deleted 2 deletions for good" in browser.status
         await browser.press("X")
         assert "The trash is empty" in browser.text("#bundles")
@@ -163,12 +155,8 @@ async def test_one_more_taken_while_the_plan_of_other_rules_is_made(path, answer
         await browser.press("P", "tab")
         screen = browser.app.screen
         assert screen.map.current.tip == "tip"
-        answers.hold("plan")
-        await browser.send("2")
-        await browser.wait_until(lambda: answers.count == 1)
-        await browser.send("space")
-        answers.release("plan")
-        await browser.settle()
+        async with answers.held(browser, "plan", "2"):
+            await browser.send("space")
         assert screen.view.plan.roots() == {"root", "old"}
 
 
@@ -225,12 +213,8 @@ async def test_news_of_a_conversation_that_is_gone(tmp_path):
 async def test_a_message_that_is_found_late_does_not_close_the_help(tmp_path, answers):
     async with browsing(planted_app(tmp_path)) as browser:
         await open_since(browser)
-        answers.hold("message")
-        await browser.send("enter")
-        await browser.wait_until(lambda: answers.count == 1)
-        await browser.send("question_mark")
-        answers.release("message")
-        await browser.settle()
+        async with answers.held(browser, "message", "enter"):
+            await browser.send("question_mark")
         assert isinstance(browser.app.screen, HelpCard)
 
 

@@ -78,4 +78,3 @@ def test_the_mouse_is_left_and_taken_back(hermes_home):
     terminal.send("\x1b[20~", "the browser has the mouse")
     assert terminal.raw.rfind(b"\x1b[?1000h") > terminal.raw.rfind(b"\x1b[?1000l")
     terminal.leave()
-    assert terminal.is_restored
