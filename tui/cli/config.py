@@ -90,15 +90,16 @@ def _print_settings(document: Mapping[str, Any]) -> None:
     path = document["path"]
     if not document["exists"]:
         path = _("{path} (not there; `hermes-browse config init` writes a sample)", path=path)
-    print_text(f"# {path}")
-    for name, value in document["options"].items():
-        if value is None:
-            print_text(f"# {_('{name}: as you left it', name=name)}")
-        else:
-            print_text(f"{name} = {toml(value)}")
-    tables = [("[[hosts]]", host) for host in document["hosts"]]
-    for head, table in [*tables, ("[keys]", document["keys"])]:
-        print_text(f"\n{head}")
+    hosts = [{name: text for name, text in host.items() if text} for host in document["hosts"]]
+    tables = [
+        (f"# {path}", document["options"]),
+        *(("\n[[hosts]]", host) for host in hosts),
+        ("\n[keys]", document["keys"]),
+    ]
+    for head, table in tables:
+        print_text(head)
         for name, value in table.items():
-            if value or head == "[keys]":
-                print_text(f"{name} = {toml(value)}")
+            line = f"{name} = {toml(value)}"
+            if value is None:
+                line = f"# {_('{name}: as you left it', name=name)}"
+            print_text(line)

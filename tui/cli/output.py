@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.connection.stored_values import Json, safe_json
@@ -219,12 +218,6 @@ def title_or_preview(conversation: Conversation) -> str:
     return conversation.title or one_line(conversation.preview, 80) or _("(no text)")
 
 
-def _rich() -> ModuleType:
-    from . import rich_output  # start time: output into a pipe goes without Rich
-
-    return rich_output
-
-
 @printing()
 def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
     """Print rows under the heads of columns: with Rich on a terminal, aligned in a pipe; nothing if
@@ -233,7 +226,9 @@ def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
         return
     table = [[column.cell(row) for column in columns] for row in rows]
     if sys.stdout.isatty():
-        _rich().print_rich_table(columns, table)
+        from .rich_output import print_rich_table  # start time: a pipe goes without Rich
+
+        print_rich_table(columns, table)
         return
     table.insert(0, [column.title for column in columns])
     widths = [max(map(cells, texts)) for texts in zip(*table, strict=True)]
@@ -250,7 +245,9 @@ def _padded(text: str, width: int, right: bool) -> str:
 def print_lines(lines: Iterable[OutputLine]) -> None:
     """Print lines: coloured by kind and wrapped on a terminal, plain in a pipe."""
     if sys.stdout.isatty():
-        _rich().print_rich_lines(lines)
+        from .rich_output import print_rich_lines  # likewise
+
+        print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     for line in lines:

@@ -112,14 +112,13 @@ class Parser(argparse.ArgumentParser):
             guess = _suggestion(value, choices)
             self.error(_("unknown command: {word}", word=value) + guess)
         close = _closest(str(value), choices)
-        if close is None:
-            super()._check_value(action, value)
-            return
-        message = _(
-            "invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)"
-        )
-        values = {"value": value, "closest": close, "choices": ", ".join(map(repr, choices))}
-        raise argparse.ArgumentError(action, message % values)
+        if close is not None:
+            message = _(
+                "invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)"
+            )
+            values = {"value": value, "closest": close, "choices": ", ".join(map(repr, choices))}
+            raise argparse.ArgumentError(action, message % values)
+        super()._check_value(action, value)
 
 
 def _name_of(word: str) -> str:

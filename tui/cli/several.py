@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from itertools import starmap
 from pathlib import Path
@@ -95,7 +95,11 @@ class ManyStoresCommand(Subcommand, Generic[T]):
                 answer = self.ask(store, now_in(self.given, at))
             return Answers([(self._place(at), answer)], facts_of(at.host), "", True, answer)
         hosts, are_all = configured_hosts() if self.given.all_hosts else ((), True)
-        with opened_links() as links, self._opened_here() as locations:
+        with opened_links() as links, ExitStack() as opened:
+            if self.given.all_profiles:
+                locations = profiles_of(locate(home=self.given.home))
+            else:
+                locations = [opened.enter_context(opened_location(self.given))]
             there = []
             for host in hosts:
                 location = Location(Path(host.name), host=host)
@@ -115,14 +119,6 @@ class ManyStoresCommand(Subcommand, Generic[T]):
                 return _Tried(store.location, self.ask(store, now_in(self.given, location)))
         except BrowseError as error:
             return _Tried(location, error=error)
-
-    @contextmanager
-    def _opened_here(self) -> Iterator[Sequence[Location]]:
-        if self.given.all_profiles:
-            yield profiles_of(locate(home=self.given.home))
-            return
-        with opened_location(self.given) as location:
-            yield [location]
 
     def _merged(
         self, here: Sequence[_Tried[T]], there: Sequence[_Tried[T]], *, are_all: bool

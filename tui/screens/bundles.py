@@ -61,10 +61,7 @@ class BundleRow(NamedTuple):
 
     bundle: Bundle
     is_marked: bool
-
-    @property
-    def enter(self) -> str:
-        return N_("open")
+    enter: str = N_("open")
 
     @property
     def key(self) -> str:

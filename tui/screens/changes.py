@@ -51,10 +51,7 @@ class FileRow(NamedTuple):
     change: FileChange
     own: frozenset[str]
     """Ids of its sessions; others are those of subagents."""
-
-    @property
-    def enter(self) -> str:
-        return N_("diff")
+    enter: str = N_("diff")
 
     @property
     def key(self) -> str:

@@ -130,10 +130,9 @@ class CompactionsScreen(ConversationScreen):
         self, main: MainScreen, conversation: Conversation, begin: int | None = None
     ) -> None:
         super().__init__(main, conversation)
-        self._begin = begin
         self._history = CompactionHistory()
-        self._number = -1
-        """The compaction that the panes show."""
+        self._number = -1 if begin is None else begin
+        """The compaction that the panes show, or begin with; negative for none."""
         self._losses: dict[Compaction, Losses] = {}
         """As far as they have been found."""
         self._is_open = False
@@ -153,7 +152,8 @@ class CompactionsScreen(ConversationScreen):
 
     @property
     def _compaction(self) -> Compaction | None:
-        return self._history.compactions[self._number] if self._number >= 0 else None
+        compactions = self._history.compactions
+        return compactions[self._number] if 0 <= self._number < len(compactions) else None
 
     async def read_rows(self) -> None:
         """Read the compactions, and show them unless they are the same; the panes stay as long as
@@ -168,8 +168,8 @@ class CompactionsScreen(ConversationScreen):
         if shown is not None and before == compactions:
             return
         count = len(compactions)
-        begin = self._begin if shown is None else self._number
-        if begin is None or begin >= count:
+        begin = self._number
+        if not 0 <= begin < count:
             of_message = (each for each in range(count) if at in compactions[each].gone)
             begin = next(of_message, count - 1)
         self._number = begin

@@ -40,10 +40,7 @@ class SinceRow(NamedTuple):
     """One thing that happened."""
 
     item: SinceItem
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
+    enter: str = N_("read")
 
     @property
     def key(self) -> str:

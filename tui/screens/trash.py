@@ -13,7 +13,6 @@ from textual.content import Content
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Stopped
 from hermes_browse.store.edit.restore import Restored
-from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.progress import Stage
 from hermes_browse.store.sessions.models import View
@@ -80,11 +79,11 @@ class TrashScreen(ListScreen):
         self._show_contents()
 
     def _show_contents(self) -> None:
-        row = self._current
+        row = self.rows.current
         about = self.query_one("#contents", WrappedText)
-        if row is not None:
+        if isinstance(row, BundleRow):
             about.update(contents(row))
-        elif not self._bundles:
+        else:
             about.update(Content.styled(_("Deleted conversations come here, complete."), "dim"))
 
     def heads_shown(self) -> None:
@@ -93,19 +92,15 @@ class TrashScreen(ListScreen):
         else:
             self.show_line("bundles-head", "")
 
-    @property
-    def _current(self) -> BundleRow | None:
-        row = self.rows.current
-        return row if isinstance(row, BundleRow) else None
-
     def _targets(self) -> list[Bundle]:
         marked = [each for each in self._bundles if each.name in self._marked]
         return marked or self._here()
 
     def _here(self) -> list[Bundle]:
         """Return the bundle under the cursor; say so if there is none."""
-        if self._current is not None:
-            return [self._current.bundle]
+        row = self.rows.current
+        if isinstance(row, BundleRow):
+            return [row.bundle]
         self.say(_("no deletion here"))
         return []
 
@@ -147,7 +142,6 @@ class TrashScreen(ListScreen):
         store = main.connect()
         total = len(bundles)
         restored: list[Restored] = []
-        failure: BrowseError | None = None
 
         def restore_all(tell: Tell, stopped: Stopped) -> None:
             def told(stage: Stage) -> None:
@@ -166,15 +160,12 @@ class TrashScreen(ListScreen):
         messages = sum(each.messages for each in bundles)
         try:
             await write_in_sight(main, title, messages, restore_all)
-        except BrowseError as error:
-            failure = error
-        if restored:
-            tell_restored(main, restored, await main.write(store.check_index))
-        self._marked = frozenset()
-        if self.is_whole:
-            self.catalog_changed()
-        if failure is not None:
-            raise failure
+        finally:  # what is back is told and shown, though the rest could not be restored
+            if restored:
+                tell_restored(main, restored, await main.write(store.check_index))
+            self._marked = frozenset()
+            if self.is_whole:
+                self.catalog_changed()
 
     def action_check(self) -> None:
         """Verify the checksum of a bundle."""

@@ -63,6 +63,7 @@ class BrowserDriver(LinuxDriver):
         super().__init__(*args, **kwargs)
         if self._file is not None:
             self._file: Any = _TerminalFile(self._file)
+        self._handover: Handover = self._app.handover  # type: ignore[attr-defined]  # of a BrowseApp
         self._typed = b""
         """Keys that were typed before Textual was loaded."""
         # The kernel may deliver a signal to any thread. Python runs the handler on the main thread,
@@ -173,8 +174,3 @@ class BrowserDriver(LinuxDriver):
             return os.read(self.fileno, _READ_BYTES)
         except OSError:
             return b""
-
-    @property
-    def _handover(self) -> Handover:
-        handover: Handover = self._app.handover  # type: ignore[attr-defined]  # the app is a BrowseApp
-        return handover

@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from hermes_browse.store.files import TemporaryFolder, write_private
@@ -177,33 +176,23 @@ def editor() -> list[str] | None:
     return _command(["VISUAL", "EDITOR"], _EDITORS)
 
 
-@contextmanager
-def private_file(text: str, suffix: str) -> Iterator[Path]:
-    """Write a file that only its owner can read (0600, in a folder of 0700), removed when the block
-    ends.
-
-    Args:
-        text: Its contents, made printable, as a pager passes controls on to the terminal.
-        suffix: Of its name, for the editor's file type.
-    """
-    with TemporaryFolder("text") as folder:
-        path = folder / f"text{suffix}"
-        write_private(path, printable(text))
-        yield path
-
-
 def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
     """Run a pager or an editor on a text and wait for it; the terminal must be lent
     (`Application.lend_terminal`).
 
+    Only its owner can read the file (0600, in a folder of 0700), which is removed then.
+
     Args:
         command: Without the file, which gets the suffix.
+        text: Made printable, as a pager passes controls on to the terminal.
 
     Returns:
         The error as a printable sentence; empty on success.
     """
     name = printable(command[0])
-    with private_file(text, suffix) as path:
+    with TemporaryFolder("text") as folder:
+        path = folder / f"text{suffix}"
+        write_private(path, printable(text))
         try:
             ended = subprocess.run([*command, str(path)])
         except OSError as error:

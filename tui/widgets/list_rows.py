@@ -167,10 +167,7 @@ class MessageRow(NamedTuple):
     """The text as stored, if it may have several lines."""
     about: str = ""
     """For the status line."""
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
+    enter: str = N_("read")
 
     def spans(self, width: int, now: float) -> Line:
         return row_line(self.lead, self.text, self.columns.text(self, width, now), width)

@@ -26,7 +26,6 @@ from hermes_browse.tui.terminal.programs import (
     editor,
     harmless,
     pager,
-    private_file,
     run_tool,
     show,
     tools,
@@ -173,9 +172,10 @@ async def test_what_goes_wrong_with_an_editor_is_said(browser, tmp_path, monkeyp
     assert "could not be started" in browser.status
 
 
-def test_a_paged_text_cannot_act():
-    with private_file("a\x1b[2Jb\u202e", ".txt") as path:
-        assert path.read_text(encoding="utf-8") == "a␛[2Jb\ufffd"
+@posix_only
+def test_a_paged_text_cannot_act(tmp_path):
+    assert show(["cp", "-t", str(tmp_path)], "a\x1b[2Jb\u202e") == ""
+    assert (tmp_path / "text.txt").read_text("utf-8") == "a␛[2Jb\ufffd"
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v31"])

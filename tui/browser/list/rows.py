@@ -88,10 +88,7 @@ class ConversationRow(NamedTuple):
     """Whether a search found it by its title or id."""
     matches: Sequence[tuple[int, int]] = ()
     """Start and end of what matched in its title."""
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
+    enter: str = N_("read")
 
     @property
     def key(self) -> str:
@@ -148,10 +145,7 @@ class JobRow(NamedTuple):
     expanded: bool = False
     title: str = ""
     """Printable."""
-
-    @property
-    def enter(self) -> str:
-        return N_("open")
+    enter: str = N_("open")
 
     @property
     def key(self) -> str:
@@ -177,10 +171,7 @@ class HitRow(NamedTuple):
 
     hit: Hit
     conversation: Conversation | None
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
+    enter: str = N_("read")
 
     @property
     def key(self) -> str:
@@ -220,10 +211,7 @@ class MoreRow(NamedTuple):
     root_id: str
     hidden: int
     conversation: Conversation | None = None
-
-    @property
-    def enter(self) -> str:
-        return N_("open")
+    enter: str = N_("open")
 
     @property
     def key(self) -> str:
@@ -245,10 +233,7 @@ class SuggestionRow(NamedTuple):
     """The view it searches."""
     profile: str = ""
     """The profile it searches; empty for this one."""
-
-    @property
-    def enter(self) -> str:
-        return N_("open")
+    enter: str = N_("open")
 
     @property
     def key(self) -> str:

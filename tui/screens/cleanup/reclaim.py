@@ -13,7 +13,6 @@ from textual.screen import Screen
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import FileSpace
-from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import find_hermes, hermes_word
 from hermes_browse.store.text import printable
@@ -105,16 +104,12 @@ def open_reclaim(main: MainScreen) -> None:
     if location.demo:
         main.say(_("this is the sample store: in your own one, v makes the file smaller"))
         return
-    try:
-        location.refuse_without_home()
-    except BrowseError as error:
-        main.failed(error)
-        return
-
     main.start("file", _open_card, main, location, main.app.screen)
 
 
 async def _open_card(main: MainScreen, location: Location, over: Screen[Any]) -> None:
+    location.refuse_without_home()
+
     def measure(store: OpenStore) -> Reclaim:
         executable = find_hermes()
         return Reclaim(
@@ -137,7 +132,11 @@ async def _open_card(main: MainScreen, location: Location, over: Screen[Any]) ->
 
 
 def _run(main: MainScreen, reclaim: Reclaim) -> None:
-    """Run Hermes, and report the outcome."""
+    """Run Hermes, and report the outcome.
+
+    Raises:
+        BrowseError: A change is under way, or it cannot be started.
+    """
     assert reclaim.executable is not None
     before = main.store.sizes()[0]
     command = [reclaim.executable, *reclaim.argv[1:]]
@@ -146,9 +145,6 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
         code = main.app.run_hermes(command, environment, is_shown=True)
     except SuspendNotSupported:
         main.warn(_("This terminal cannot be lent to Hermes and taken back."))
-        return
-    except BrowseError as error:
-        main.failed(error)
         return
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
     sizes = _(
