@@ -7,8 +7,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from browsing import Browser, HeldAnswers, on_demo
+from browsing import Browser, HeldAnswers, browsing, demo_app
 from pruning import family
+
+from hermes_browse.tui.app import BrowseApp
 
 
 @pytest.fixture(autouse=True)
@@ -29,16 +31,22 @@ def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> HeldAnswers:
-    """What reads and writes return to the screen, to be held back."""
-    return HeldAnswers(monkeypatch)
+def app(tmp_path: Path) -> BrowseApp:
+    """The browser on a fresh demo home; a file may define another."""
+    return demo_app(tmp_path)
 
 
 @pytest.fixture
-async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
-    """The browser on a fresh demo home."""
-    async with on_demo(tmp_path) as running:
+async def browser(app: BrowseApp) -> AsyncIterator[Browser]:
+    """The browser while it runs."""
+    async with browsing(app) as running:
         yield running
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> HeldAnswers:
+    """Holds back what the browser waits for."""
+    return HeldAnswers(monkeypatch)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from browsing import HeldAnswers, go_to, list_of, on_demo, on_store, rows_of
+from browsing import go_to, list_of, on_demo, on_store, rows_of
 from pruning import NOW
 from textual.widgets import Input
 
@@ -59,9 +59,8 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
 
 
 @pytest.mark.slow
-async def test_a_plan_is_announced_and_acted_on_when_it_is_there(path, monkeypatch):
+async def test_a_plan_is_announced_and_acted_on_when_it_is_there(path, answers):
     """The footer offers to delete only what is known."""
-    answers = HeldAnswers(monkeypatch)
     async with on_store(path, NOW) as browser:
         answers.hold()
         await browser.pilot.press("P")

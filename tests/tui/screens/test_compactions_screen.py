@@ -2,7 +2,7 @@
 wrote."""
 
 import pytest
-from browsing import HeldAnswers, on_store
+from browsing import on_store
 from builders import T0
 from compressed import case, long_conversation, read_memory, store_of
 from effort import slow_but
@@ -30,11 +30,11 @@ def _screen(browser):
 
 
 @pytest.mark.slow
-async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path, monkeypatch):
+async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path, answers):
     path = long_conversation(tmp_path / "state.db", 1200, 1)
     async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("M", "tab", "n", "G")
-        pane, answers = _screen(browser).replaced, HeldAnswers(monkeypatch)
+        pane = _screen(browser).replaced
         answers.hold()
         while pane.page.missing is None:
             await browser.send("pageup")

@@ -4,7 +4,7 @@ is shown, and what is shown and said is of the store as it is."""
 import threading
 
 import pytest
-from browsing import HeldAnswers, browsing, go_to, on_demo, on_store, rows_of
+from browsing import browsing, go_to, loose, on_demo, on_store, open_app, rows_of
 from builders import T0
 from compressed import case, store_of
 from planting import planted_app
@@ -27,8 +27,8 @@ from hermes_browse.tui.screens.since import SinceRow
 
 
 @pytest.fixture
-def answers(monkeypatch):
-    return HeldAnswers(monkeypatch)
+def app(path):
+    return open_app(loose(path), NOW)
 
 
 async def delete_elsewhere(browser, conversation):
@@ -67,13 +67,12 @@ async def test_a_conversation_that_is_gone_is_not_called_uncompressed(compressed
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["B", "F"])
-async def test_nothing_is_looked_for_of_a_conversation_that_is_gone(path, key):
-    async with on_store(path, NOW) as browser:
-        await go_to(browser, "old")
-        gone_by_hand(path, "old")
-        await browser.press(key)
-        (row,) = rows_of(browser)
-        assert row.text == browser.status == "There is no session old in this store."
+async def test_nothing_is_looked_for_of_a_conversation_that_is_gone(browser, path, key):
+    await go_to(browser, "old")
+    gone_by_hand(path, "old")
+    await browser.press(key)
+    (row,) = rows_of(browser)
+    assert row.text == browser.status == "There is no session old in this store."
 
 
 @pytest.mark.slow
@@ -99,97 +98,89 @@ async def test_the_details_lead_to_what_they_are_about(tmp_path):
 
 
 @pytest.mark.slow
-async def test_the_details_of_the_last_conversation_outlive_it(path):
-    async with on_store(path, NOW) as browser:
-        await browser.search("title:Old")
-        await browser.press("enter", "i")
-        await delete_elsewhere(browser, browser.screen.current)
-        assert browser.screen.current is None
-        await browser.press("F")
-        assert "There is no session old" in browser.status
+async def test_the_details_of_the_last_conversation_outlive_it(browser):
+    await browser.search("title:Old")
+    await browser.press("enter", "i")
+    await delete_elsewhere(browser, browser.screen.current)
+    assert browser.screen.current is None
+    await browser.press("F")
+    assert "There is no session old" in browser.status
 
 
 @pytest.mark.slow
-async def test_a_drop_goes_on_when_the_trash_is_left(path, answers):
-    async with on_store(path, NOW) as browser:
-        for root in ("old", "boss"):
-            await go_to(browser, root)
-            await browser.press("D", "y")
-        await browser.press("X", "space", "space", "D", "2")
-        async with answers.held(browser, "write", "enter"):
-            await browser.send("escape")
-        assert "deleted 2 deletions for good" in browser.status
-        await browser.press("X")
-        assert "The trash is empty" in browser.text("#bundles")
-
-
-@pytest.mark.slow
-async def test_an_undo_of_what_another_program_restored_says_so(path):
-    async with on_store(path, NOW) as browser:
-        await go_to(browser, "old")
+async def test_a_drop_goes_on_when_the_trash_is_left(browser, answers):
+    for root in ("old", "boss"):
+        await go_to(browser, root)
         await browser.press("D", "y")
-        trash = trash_folder(browser.screen.location)
-        (bundle,) = list_bundles(trash)
-        restore(Store(path), trash, bundle.name)
-        await browser.press("u")
-        assert "1 session is in the store already" in browser.status
+    await browser.press("X", "space", "space", "D", "2")
+    async with answers.held(browser, "write", "enter"):
+        await browser.send("escape")
+    assert "deleted 2 deletions for good" in browser.status
+    await browser.press("X")
+    assert "The trash is empty" in browser.text("#bundles")
 
 
 @pytest.mark.slow
-async def test_what_is_archived_already_is_not_said_to_have_been(path):
+async def test_an_undo_of_what_another_program_restored_says_so(browser, path):
+    await go_to(browser, "old")
+    await browser.press("D", "y")
+    trash = trash_folder(browser.screen.location)
+    (bundle,) = list_bundles(trash)
+    restore(Store(path), trash, bundle.name)
+    await browser.press("u")
+    assert "1 session is in the store already" in browser.status
+
+
+@pytest.mark.slow
+async def test_what_is_archived_already_is_not_said_to_have_been(browser, path):
     """Another program archives some of a plan, or all of it, while the card asks."""
-    async with on_store(path, NOW) as browser:
-        await browser.press("P", "a")
-        execute(path, "UPDATE sessions SET archived = 1 WHERE id = 'old'")
-        await browser.press("y")
-        assert "4 conversations archived" in browser.status
-        await browser.press("u", "a")
-        execute(path, "UPDATE sessions SET archived = 1")
-        await browser.press("y")
-        assert "nothing had to be changed" in browser.status
+    await browser.press("P", "a")
+    execute(path, "UPDATE sessions SET archived = 1 WHERE id = 'old'")
+    await browser.press("y")
+    assert "4 conversations archived" in browser.status
+    await browser.press("u", "a")
+    execute(path, "UPDATE sessions SET archived = 1")
+    await browser.press("y")
+    assert "nothing had to be changed" in browser.status
 
 
 @pytest.mark.slow
-async def test_one_more_taken_while_the_plan_of_other_rules_is_made(path, answers):
-    async with on_store(path, NOW) as browser:
-        await browser.press("P", "tab")
-        screen = browser.app.screen
-        assert screen.map.current.tip == "tip"
-        async with answers.held(browser, "plan", "2"):
-            await browser.send("space")
-        assert screen.view.plan.roots() == {"root", "old"}
+async def test_one_more_taken_while_the_plan_of_other_rules_is_made(browser, answers):
+    await browser.press("P", "tab")
+    screen = browser.app.screen
+    assert screen.map.current.tip == "tip"
+    async with answers.held(browser, "plan", "2"):
+        await browser.send("space")
+    assert screen.view.plan.roots() == {"root", "old"}
 
 
 @pytest.mark.slow
-async def test_the_map_follows_what_goes_while_a_card_is_open(path):
-    async with on_store(path, NOW) as browser:
-        await browser.press("P", "question_mark")
-        gone_by_hand(path, "old")
-        await browser.follow()
-        await browser.press("escape")
-        assert "old" not in [tile.tip for tile in browser.app.screen.map.tiles]
+async def test_the_map_follows_what_goes_while_a_card_is_open(browser, path):
+    await browser.press("P", "question_mark")
+    gone_by_hand(path, "old")
+    await browser.follow()
+    await browser.press("escape")
+    assert "old" not in [tile.tip for tile in browser.app.screen.map.tiles]
 
 
 @pytest.mark.slow
-async def test_the_map_follows_what_is_written_outside_of_the_plan(path):
-    async with on_store(path, NOW) as browser:
-        await browser.press("P")
-        screen = browser.app.screen
-        before = screen.space.total
-        add_message(path, "tip", "a zeppelin", NOW)
-        await browser.follow()
-        assert screen.space.total > before
+async def test_the_map_follows_what_is_written_outside_of_the_plan(browser, path):
+    await browser.press("P")
+    screen = browser.app.screen
+    before = screen.space.total
+    add_message(path, "tip", "a zeppelin", NOW)
+    await browser.follow()
+    assert screen.space.total > before
 
 
 @pytest.mark.slow
-async def test_the_cursor_of_a_plan_stays_where_its_row_goes(path):
-    async with on_store(path, NOW) as browser:
-        await browser.press("P", "down")
-        gone_by_hand(path, "boss", "helper", "helper2")
-        await browser.follow()
-        assert browser.app.screen.rows.cursor == 1
-        await browser.press("1", "2")
-        assert browser.app.screen.rows.cursor == 0
+async def test_the_cursor_of_a_plan_stays_where_its_row_goes(browser, path):
+    await browser.press("P", "down")
+    gone_by_hand(path, "boss", "helper", "helper2")
+    await browser.follow()
+    assert browser.app.screen.rows.cursor == 1
+    await browser.press("1", "2")
+    assert browser.app.screen.rows.cursor == 0
 
 
 async def open_since(browser):
@@ -310,14 +301,13 @@ async def test_a_column_is_chosen_while_another_grouping_is_added_up(tmp_path, m
 
 
 @pytest.mark.slow
-async def test_what_is_new_in_the_transcript_is_not_said_over_it(path):
+async def test_what_is_new_in_the_transcript_is_not_said_over_it(browser):
     """`G` does something else there; the row is described."""
-    async with on_store(path, NOW) as browser:
-        await browser.press("P")
-        described = browser.status
-        browser.screen.say_of_page("1 new · G to the end")
-        await browser.settle()
-        assert browser.status.startswith(described) and "G to" not in browser.status
+    await browser.press("P")
+    described = browser.status
+    browser.screen.say_of_page("1 new · G to the end")
+    await browser.settle()
+    assert browser.status.startswith(described) and "G to" not in browser.status
 
 
 @pytest.mark.slow
@@ -335,26 +325,24 @@ async def test_keys_that_find_nothing_to_act_on_say_so(tmp_path):
 
 
 @pytest.mark.slow
-async def test_the_map_describes_the_tile_that_took_a_place(path):
+async def test_the_map_describes_the_tile_that_took_a_place(browser, path):
     """Another program deletes the largest conversation, on which the cursor of the map is."""
-    async with on_store(path, NOW) as browser:
-        await browser.press("P", "tab")
-        tile = browser.app.screen.map.current
-        assert browser.status.startswith(tile.about())
-        gone_by_hand(path, *browser.screen.catalog.of_session(tile.tip).session_ids)
-        await browser.follow()
-        there = browser.app.screen.map.current
-        assert tile.about() not in browser.status
-        assert browser.status.startswith(there.about())
+    await browser.press("P", "tab")
+    tile = browser.app.screen.map.current
+    assert browser.status.startswith(tile.about())
+    gone_by_hand(path, *browser.screen.catalog.of_session(tile.tip).session_ids)
+    await browser.follow()
+    there = browser.app.screen.map.current
+    assert tile.about() not in browser.status
+    assert browser.status.startswith(there.about())
 
 
 @pytest.mark.slow
-async def test_the_map_describes_what_was_taken(path):
-    async with on_store(path, NOW) as browser:
-        await browser.press("P", "tab", "4")
-        before = browser.status
-        assert "of which" not in before
-        await browser.press("space")
-        assert browser.app.screen.map.current.goes and "of which" in browser.status
-        await browser.press("space")
-        assert browser.status == before
+async def test_the_map_describes_what_was_taken(browser):
+    await browser.press("P", "tab", "4")
+    before = browser.status
+    assert "of which" not in before
+    await browser.press("space")
+    assert browser.app.screen.map.current.goes and "of which" in browser.status
+    await browser.press("space")
+    assert browser.status == before

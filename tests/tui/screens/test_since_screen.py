@@ -19,12 +19,16 @@ ASKING, BOAT, PAPER = "Fix auth bug #3", "Boating licence", "Board paper"
 
 
 @pytest.fixture
-async def browser(tmp_path):
+def app(tmp_path):
+    return planted_app(tmp_path)
+
+
+@pytest.fixture
+async def browser(browser):
     """The browser on the morning after."""
-    async with browsing(planted_app(tmp_path)) as running:
-        await running.wait_until(lambda: bool(running.screen.attention.unread))
-        await running.settle()
-        yield running
+    await browser.wait_until(lambda: bool(browser.screen.attention.unread))
+    await browser.settle()
+    return browser
 
 
 def signs(browser):
