@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.call import read_in_portions
@@ -154,16 +156,17 @@ def title_line(conversation: Conversation) -> OutputLine:
 def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[OutputLine]:
     """Yield the conversation as printable lines, with a seam between segments."""
     yield title_line(conversation)
-    segment = conversation.root_id
-    for message in messages:
-        yield BLANK
-        if message.session_id != segment:
-            segment = message.session_id
-            yield OutputLine("seam", f"── {_(SEAM.shown or '', id=one_line(segment))} ──")
+    for session_id, of_segment in groupby(messages, attrgetter("session_id")):
+        if session_id != conversation.root_id:
             yield BLANK
-        yield OutputLine(message.role if message.role in SPEAKERS else "other", heading(message))
-        if body := body_of(message):
-            yield OutputLine("said" if message.role in SPEAKERS else "tool", body, "  ")
+            yield OutputLine("seam", f"── {_(SEAM.shown or '', id=one_line(session_id))} ──")
+        for message in of_segment:
+            yield BLANK
+            yield OutputLine(
+                message.role if message.role in SPEAKERS else "other", heading(message)
+            )
+            if body := body_of(message):
+                yield OutputLine("said" if message.role in SPEAKERS else "tool", body, "  ")
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:
@@ -176,10 +179,8 @@ def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) ->
     )
     line = plain(one_line(facts))
     yield f"# {plain(name_of(conversation))}\n\n{code(one_line(conversation.id))} · {line}\n"
-    segment = conversation.root_id
-    for message in messages:
-        if message.session_id != segment:
-            segment = message.session_id
-            seam = _("continued in {id}", id=code(one_line(segment)))
+    for session_id, of_segment in groupby(messages, attrgetter("session_id")):
+        if session_id != conversation.root_id:
+            seam = _("continued in {id}", id=code(one_line(session_id)))
             yield f"---\n\n*{seam}*\n"
-        yield message_markdown(rendered(message))
+        yield from map(message_markdown, map(rendered, of_segment))

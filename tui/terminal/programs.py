@@ -31,8 +31,6 @@ _CONTROLS = {**VISIBLE_CONTROLS, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 _OPENER_SECONDS = 1.5
 """How long to wait for the opener to report a failure."""
 _OPENERS = {"darwin": ("open",), "win32": ("explorer",)}
-_PAGERS = ("less", "more")
-_EDITORS = ("nano", "vi", "notepad")
 
 
 def _desktop_tools() -> Iterator[tuple[str, ...]]:
@@ -154,7 +152,9 @@ def open_outside(target: str) -> tuple[bool, str]:
     return True, _("handed to {program}", program=name)
 
 
-def _command(variables: Sequence[str], defaults: Sequence[str]) -> list[str] | None:
+def chosen(variables: Sequence[str], defaults: Sequence[str]) -> list[str] | None:
+    """Return the command of a program, as of a pager, by the first variable that is set, else the
+    first of the defaults that is installed; None if there is none."""
     for variable in variables:
         if setting := os.environ.get(variable, "").strip():
             try:
@@ -162,18 +162,6 @@ def _command(variables: Sequence[str], defaults: Sequence[str]) -> list[str] | N
             except ValueError:  # a quote that is not closed; starting it says what is wrong
                 return [setting]
     return next(([name] for name in defaults if shutil.which(name)), None)
-
-
-def pager() -> list[str] | None:
-    """Return the pager's command without the file, by `PAGER` or what is installed; None if there
-    is none."""
-    return _command(["PAGER"], _PAGERS)
-
-
-def editor() -> list[str] | None:
-    """Return the editor's command without the file, by `VISUAL`, else `EDITOR`, or what is
-    installed; None for none."""
-    return _command(["VISUAL", "EDITOR"], _EDITORS)
 
 
 def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:

@@ -22,10 +22,9 @@ from hermes_browse.tui.browser.transcript.entries import TranscriptModel
 from hermes_browse.tui.browser.transcript.tool_text import output_text
 from hermes_browse.tui.screens.palette import entries
 from hermes_browse.tui.terminal.programs import (
+    chosen,
     copy_text,
-    editor,
     harmless,
-    pager,
     run_tool,
     show,
     tools,
@@ -232,7 +231,7 @@ def test_a_variable_that_is_no_command_is_said(monkeypatch):
     """A quote that is not closed does not end the browser."""
     for name, value in {"PAGER": "less -R", "VISUAL": ' vi "', "EDITOR": "nano"}.items():
         monkeypatch.setenv(name, value)
-    assert pager() == ["less", "-R"]
-    command = editor()
+    assert chosen(["PAGER"], []) == ["less", "-R"]
+    command = chosen(["VISUAL", "EDITOR"], [])
     assert command == ['vi "']
     assert show(command, "text").startswith('vi " could not be started: ')

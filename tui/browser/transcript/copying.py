@@ -14,7 +14,7 @@ from hermes_browse.store.messages.chat_message import SPEAKERS, ChatMessage, wit
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from ...terminal.programs import editor, pager, show
+from ...terminal.programs import chosen, show
 from ...text import formats
 from ...text.styled import split_lines
 from ..panes import Panes
@@ -98,11 +98,13 @@ class Copying:
         self._start(self._copy, what)
 
     def open_in_pager(self) -> None:
-        self._start(self._open, pager(), _("no pager: set PAGER"))
+        pager = chosen(["PAGER"], ["less", "more"])
+        self._start(self._open, pager, _("no pager: set PAGER"))
 
     def open_in_editor(self) -> None:
         after = _("this was a copy: your changes are not kept")
-        self._start(self._open, editor(), _("no editor: set EDITOR"), after)
+        editor = chosen(["VISUAL", "EDITOR"], ["nano", "vi", "notepad"])
+        self._start(self._open, editor, _("no editor: set EDITOR"), after)
 
     def show_references(self) -> None:
         self._start(self._show_references)
