@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import BrowseError, RefusedError
@@ -171,9 +171,7 @@ def _run(argv: Sequence[str]) -> int:
         print_text(f"hermes-browse {version()}")
         return 0
     if arguments.debug:
-        from ..terminal.logfile import start_debugging  # start time: rarely needed
-
-        path = start_debugging(arguments.command or "browser")
+        path = _logfile().start_debugging(arguments.command or "browser")
         complain(_("writing the log: {path}", path=path))
     if command is None:
         return _browse(arguments)
@@ -184,6 +182,13 @@ def _run(argv: Sequence[str]) -> int:
 
         return run_there(arguments, argv)
     return command.start()
+
+
+def _logfile() -> ModuleType:
+    """Return what writes the log."""
+    from ..terminal import logfile  # start time: only with --debug, and after a failure
+
+    return logfile
 
 
 def run(argv: Sequence[str]) -> int:
@@ -214,15 +219,13 @@ def run(argv: Sequence[str]) -> int:
 
 def _failed(error: Exception) -> int:
     """Print the sentence of an error, and log it; return the exit code."""
-    from ..terminal.logfile import log_expected, log_failure  # start time: after a failure only
-
     if isinstance(error, BrowseError):
-        log_expected()
+        _logfile().log_expected()
         complain(with_advice(error))
         return error.exit_code
     # Last resort: the user gets a sentence, the log the details.
     cause = getattr(error, "strerror", None) or type(error).__name__
-    path = log_failure()
+    path = _logfile().log_failure()
     complain(_("something unexpected went wrong ({what}). Details: {path}", what=cause, path=path))
     if isinstance(error, OSError):  # on a full disk, flushing would fail too
         discard_output()
