@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 from hermes_browse.store.changes.blame import read_blame
@@ -54,13 +54,14 @@ class ChangesCommand(StoreCommand):
         ),
     )
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield the errors for options that only go with a diff, and for a diff as JSON."""
-        arguments = self.given
-        if arguments.diff and arguments.json:
-            yield _("--diff prints text: it cannot be used with --json")
-        if (arguments.file or arguments.output) and not arguments.diff:
-            yield _("--file and --output go with --diff")
+    def contradictions(self) -> Mapping[str, object]:
+        """Some options only go with a diff, and a diff is no JSON."""
+        given = self.given
+        return {
+            _("--diff prints text: it cannot be used with --json"): given.diff and given.json,
+            _("--file and --output go with --diff"): (given.file or given.output)
+            and not given.diff,
+        }
 
     def run(self) -> None:
         arguments = self.given

@@ -63,7 +63,6 @@ def resume_problem(host: Host, store: OpenStore, session_id: str) -> StoreProble
     """Return why a resume on a host would fail, None if it would not: it is a command of its own
     there, and needs `hermes`."""
     text = _("{name}: it is listed, searched and opened, but resuming fails there.")
-    remedy = ""
     try:
         plan = store.resume_plan(session_id, time.time())
         run_once(host, host.command_line(["--version"]))

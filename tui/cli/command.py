@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -50,10 +50,10 @@ class Subcommand:
         this."""
         add_all(parser, self.arguments)
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield a sentence for each way in which valid arguments contradict each other; the first
-        one is printed."""
-        yield from ()
+    def contradictions(self) -> Mapping[str, object]:
+        """Return how valid arguments can contradict each other, in sentences, each with whether
+        they do; the first one is printed."""
+        return {}
 
     def runs_there(self) -> bool:
         """Whether it runs as a command line on the host that the arguments name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.stored_values import Json
@@ -65,20 +65,26 @@ class ExportCommand(StoreCommand):
         Flag("--force", "replace files that are there"),
     )
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield the errors for neither ids nor filters, and for a part of the query that is no
-        filter."""
+    def contradictions(self) -> Mapping[str, object]:
+        """There are neither ids nor filters, or a part of the query is no filter."""
         given = self.given
+        is_printed = given.output == "-"
         query = parse_line(given.query, time.time())
-        yield from (problem.text for problem in query.problems)
-        if any(BY_KEY[filter_.key].is_cleanup_only for filter_ in query.filters):
-            yield _("include: and free: work in a clean-up only")
-        if not given.ids and not query.filters:
-            yield _("name conversations by their ids, or choose them with --query")
-        if given.output == "-" and given.json:
-            yield _("--json and the export both want standard output; name a file with --output")
-        if given.host is not None and given.old and given.output != "-":
-            yield _("--old of a host goes to standard output only: --output -")
+        return {
+            **{problem.text: True for problem in query.problems},
+            _("include: and free: work in a clean-up only"): any(
+                BY_KEY[filter_.key].is_cleanup_only for filter_ in query.filters
+            ),
+            _("name conversations by their ids, or choose them with --query"): not (
+                given.ids or query.filters
+            ),
+            _("--json and the export both want standard output; name a file with --output"): (
+                is_printed and given.json
+            ),
+            _("--old of a host goes to standard output only: --output -"): (
+                given.host is not None and given.old and not is_printed
+            ),
+        }
 
     def run(self) -> None:
         given, conversations = self.given, self._conversations()

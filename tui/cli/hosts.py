@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -96,10 +96,10 @@ class HostsCommand(Subcommand):
         Valued("name", "its name in the configuration", "HOST", nargs="?"),
     )
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield the error for a check of nothing."""
-        if self.given.what is not None and self.given.name is None:
-            yield _("check needs the name of a host")
+    def contradictions(self) -> Mapping[str, object]:
+        """Nothing can be checked without a name."""
+        is_nameless = self.given.what is not None and self.given.name is None
+        return {_("check needs the name of a host"): is_nameless}
 
     def start(self) -> int:
         if self.given.what is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from types import SimpleNamespace
 
@@ -133,10 +133,10 @@ class PruneCommand(StoreCommand):
         safety = Flag("--dry-run", "change nothing, only report"), Flag("--yes", "do not ask")
         add_all(parser, safety)
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield the errors for parts of the query that are no filters of a clean-up."""
+    def contradictions(self) -> Mapping[str, object]:
+        """Parts of the query may be no filters of a clean-up."""
         query = parse_line(_line_of(self.given), time.time())
-        yield from (problem.text for problem in query.problems)
+        return {problem.text: True for problem in query.problems}
 
     def run(self) -> None:
         given = self.given

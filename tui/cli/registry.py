@@ -218,7 +218,7 @@ def _contradictions(arguments: SimpleNamespace, command: Subcommand | None) -> I
             yield _("{option} cannot be used with a command", option=_option(name))
     if arguments.host is not None and not command.takes_host:
         yield _("--host goes with a command that reads or writes a store")
-    yield from command.contradictions()
+    yield from (text for text, is_so in command.contradictions().items() if is_so)
 
 
 def _option(name: str) -> str:

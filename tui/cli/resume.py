@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
@@ -34,12 +34,14 @@ class ResumeCommand(StoreCommand):
         Flag("--yes", "resume in spite of warnings"),
     )
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield the errors for options that require another one."""
-        if self.given.source is not None and not self.given.last:
-            yield _("--source goes with --last")
-        if self.given.json and not self.given.print_only:
-            yield _("--json needs --print: without it the command is run")
+    def contradictions(self) -> Mapping[str, object]:
+        """Some options require another one."""
+        given = self.given
+        return {
+            _("--source goes with --last"): given.source is not None and not given.last,
+            _("--json needs --print: without it the command is run"): given.json
+            and not given.print_only,
+        }
 
     def run(self) -> int:
         given, store, host = self.given, self.store, self.host

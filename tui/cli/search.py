@@ -4,7 +4,7 @@ several."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -117,17 +117,19 @@ class SearchCommand(ManyStoresCommand[HitPage]):
     def _query(self) -> Query:
         return parse(" ".join(self.given.query))
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield the errors for conflicting options, and for a filter without the number or date it
-        needs.
+    def contradictions(self) -> Mapping[str, object]:
+        """Options conflict, or a filter lacks the number or date it needs.
 
         Such a filter is refused because the query without it would match everything.
         """
         given = self.given
-        if given.sort == HitOrder.RELEVANCE and (given.all_hosts or given.all_profiles):
-            yield _("several stores are searched by time: relevance cannot be compared")
-        if self._query.refusal:
-            yield self._query.refusal
+        is_several = given.all_hosts or given.all_profiles
+        return {
+            _("several stores are searched by time: relevance cannot be compared"): (
+                is_several and given.sort == HitOrder.RELEVANCE
+            ),
+            self._query.refusal: self._query.refusal,
+        }
 
     def ask(self, store: OpenStore, now: float) -> HitPage:
         given = self.given

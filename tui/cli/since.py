@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from hermes_browse.store.amounts import parse_when
@@ -38,11 +38,13 @@ class SinceCommand(ManyStoresCommand[Since]):
         ALL_HOSTS,
     )
 
-    def contradictions(self) -> Iterator[str]:
+    def contradictions(self) -> Mapping[str, object]:
+        """What is after may be no time."""
         try:
             self._after(0.0)
         except ValueError as error:
-            yield f"--after: {error}"
+            return {f"--after: {error}": True}
+        return {}
 
     def ask(self, store: OpenStore, now: float) -> Since:
         after = self._after(now)

@@ -4,7 +4,7 @@ it."""
 from __future__ import annotations
 
 from argparse import SUPPRESS
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
@@ -120,11 +120,11 @@ class TrashCommand(StoreCommand):
             add_store_options(action)
             add_all(action, arguments)
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield the error for `--only` with several bundles."""
+    def contradictions(self) -> Mapping[str, object]:
+        """`--only` is of one bundle."""
         given = self.given
-        if given.action == "restore" and given.only and len(given.bundles) > 1:
-            yield _("--only needs exactly one deletion")
+        is_several = given.action == "restore" and given.only and len(given.bundles) > 1
+        return {_("--only needs exactly one deletion"): is_several}
 
     def runs_there(self) -> bool:
         """Nothing is dropped there by a call, nor restored from another store."""

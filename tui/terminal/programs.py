@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from hermes_browse.store.files import TemporaryFolder, write_private
@@ -33,22 +33,20 @@ _OPENER_SECONDS = 1.5
 _OPENERS = {"darwin": ("open",), "win32": ("explorer",)}
 
 
-def _desktop_tools() -> Iterator[tuple[str, ...]]:
-    """Yield the commands of the desktop's own tools, best first."""
-    env = os.environ
+def _desktop_tools() -> list[tuple[str, ...]]:
+    """Return the commands of the desktop's own tools, best first."""
     own = {"darwin": ("pbcopy",), "win32": ("clip",)}
     if sys.platform in own:
-        yield own[sys.platform]
-        return
-    if env.get("WAYLAND_DISPLAY"):
-        yield ("wl-copy",)
-    if env.get("DISPLAY"):
-        yield "xclip", "-selection", "clipboard"
-        yield "xsel", "--clipboard", "--input"
-    if "TERMUX_VERSION" in env:
-        yield ("termux-clipboard-set",)
-    if "WSL_DISTRO_NAME" in env or _WSL.exists():
-        yield ("clip.exe",)
+        return [own[sys.platform]]
+    env = os.environ
+    tools: dict[tuple[str, ...], object] = {
+        ("wl-copy",): env.get("WAYLAND_DISPLAY"),
+        ("xclip", "-selection", "clipboard"): env.get("DISPLAY"),
+        ("xsel", "--clipboard", "--input"): env.get("DISPLAY"),
+        ("termux-clipboard-set",): "TERMUX_VERSION" in env,
+        ("clip.exe",): "WSL_DISTRO_NAME" in env or _WSL.exists(),
+    }
+    return [command for command, is_there in tools.items() if is_there]
 
 
 def tools() -> dict[tuple[str, ...], str]:
@@ -59,7 +57,7 @@ def tools() -> dict[tuple[str, ...], str]:
     remote machine.
     """
     is_remote = "SSH_CONNECTION" in os.environ or "SSH_TTY" in os.environ
-    commands = () if is_remote else _desktop_tools()
+    commands = [] if is_remote else _desktop_tools()
     found = {argv: _("copied with {tool}", tool=argv[0]) for argv in commands}
     if os.environ.get("TMUX"):
         # -w (tmux 3.2) passes the buffer on to the terminal where `set-clipboard` allows it.

@@ -49,10 +49,9 @@ class Tile(NamedTuple):
         )
         size = formats.size(self.bytes)
         goes = formats.size(self.goes)
-        words = [sentence.format(name=formats.clip(self.name, 40), size=size, goes=goes)]
-        if self.tip:
-            words.append(_("Space selects or keeps it · Enter reads it"))
-        return " · ".join(words)
+        about = sentence.format(name=formats.clip(self.name, 40), size=size, goes=goes)
+        keys = _("Space selects or keeps it · Enter reads it")
+        return formats.joined(about, keys if self.tip else "")
 
 
 class StoreBytes(NamedTuple):
