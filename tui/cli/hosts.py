@@ -176,13 +176,14 @@ def _print_state(asked: _HostState) -> None:
     print_text(*labelled(facts))
     if problem is not None:
         note(*filter(None, (problem.text, problem.remedy)))
-        return
-    sentence = _("Nothing is missing: it is listed, searched, opened and resumed from here.")
-    if not known["sessions"]:
-        sentence = _(
-            "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
+    elif known["sessions"]:
+        print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
+    else:
+        print_text(
+            _(
+                "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
+            )
         )
-    print_text(sentence)
 
 
 def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:

@@ -102,10 +102,9 @@ class ListCommand(ManyStoresCommand[_Listed]):
             "total": total,
             "hidden": hidden._asdict(),
         }
-        if answers.single is not None:
-            document["old_transcripts"] = old_files
+        old = {} if answers.single is None else {"old_transcripts": old_files}
         conversations = [row.place | conversation_json(row.conversation, row.rules) for row in rows]
-        self.print_json(document | {"conversations": conversations})
+        self.print_json(document | old | {"conversations": conversations})
 
 
 def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:

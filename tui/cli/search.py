@@ -63,16 +63,15 @@ class _HitRow(NamedTuple):
     def json(self) -> Json:
         """Build a HIT of the JSON contract."""
         hit = self.hit
-        document = self.place | fields(
-            hit, "message_id session_id role timestamp snippet match state"
-        )
-        document["conversation_id"] = self.conversation.id if self.conversation else hit.session_id
-        if self.around:
-            document["context"] = [
-                {"message_id": number, "role": role, "text": text}
-                for number, role, text in self.around
-            ]
-        return document
+        context = [
+            {"message_id": number, "role": role, "text": text} for number, role, text in self.around
+        ]
+        return {
+            **self.place,
+            **fields(hit, "message_id session_id role timestamp snippet match state"),
+            "conversation_id": self.conversation.id if self.conversation else hit.session_id,
+            **({"context": context} if context else {}),
+        }
 
     def messages(self) -> Iterator[dict[str, Any]]:
         """Yield what is printed: the hit, in its conversation, and the messages around it, in

@@ -155,12 +155,10 @@ class ManyStoresCommand(Subcommand, Generic[T]):
 
     def _place(self, location: Location) -> Json:
         """Return what each row says of its store."""
-        place: Json = {}
-        if self.given.all_hosts or location.host is not None:
-            place["host"] = value_at(location, "host.name")
-        if self.given.all_profiles:
-            place["profile"] = location.profile or DEFAULT_PROFILE
-        return place
+        has_host = self.given.all_hosts or location.host is not None
+        host = {"host": value_at(location, "host.name")} if has_host else {}
+        profile = {"profile": location.profile or DEFAULT_PROFILE}
+        return host | profile if self.given.all_profiles else host
 
 
 def _sentence(location: Location, error: BrowseError) -> str:
