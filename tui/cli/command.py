@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ _PROGRESS_EVERY = 2.0
 """Seconds between two progress notes of a long write."""
 
 
-class Subcommand:
+class Subcommand(ABC):
     """Base class of commands; `registry.COMMANDS` lists them with their help."""
 
     takes_common_options = True
@@ -59,9 +60,9 @@ class Subcommand:
         """Whether it runs as a command line on the host that the arguments name."""
         return self.needs_files or self.given.old or self.given.all_profiles
 
+    @abstractmethod
     def start(self) -> int:
         """Run, and return the exit code."""
-        raise NotImplementedError
 
     def print_json(
         self, document: Mapping[str, object], name: str = "", items: Iterable[object] | None = None
@@ -95,9 +96,9 @@ class StoreCommand(Subcommand):
     now: float
     """Unix seconds."""
 
+    @abstractmethod
     def run(self) -> int | None:
         """Execute the command and print the result; return an exit code, if it is not 0."""
-        raise NotImplementedError
 
     def start(self) -> int:
         with opened_store(self.given) as self.store:

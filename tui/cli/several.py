@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -69,13 +70,13 @@ class _Tried(NamedTuple, Generic[T]):
 class ManyStoresCommand(Subcommand, Generic[T]):
     """Base class of commands that read one store, or all profiles and hosts as one."""
 
+    @abstractmethod
     def ask(self, store: OpenStore, now: float) -> T:
         """Read what one store has, at a time in Unix seconds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def report(self, answers: Answers[T]) -> None:
         """Print what all of them have."""
-        raise NotImplementedError
 
     def start(self) -> int:
         answers = self._answers()

@@ -140,16 +140,21 @@ class ExportCard(Card[None]):
 
     def _show(self) -> None:
         forms = [_choice(_(_WORDS[each]), each is self.format) for each in self._formats]
-        self.query_one("#formats", Static).update(Content("\n").join(forms))
-        self.query_one("#everything", Static).update(self._scope())
         words = _("secrets are taken out") if self.redacts else _("secrets are kept as they are")
-        self.query_one("#secrets", Static).update(_switch(words, self.redacts, "$warning"))
-        line = Content.styled(one_line(self.refused, 1000), "$warning")
+        verdict = Content.styled(one_line(self.refused, 1000), "$warning")
         if self.is_saving:
-            line = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
-        verdict = self.query_one("#verdict", Static)
-        verdict.display = bool(line)
-        verdict.update(line)
+            verdict = Content.styled(
+                _("saving … Esc leaves this card, and the saving goes on"), "dim"
+            )
+        texts = {
+            "formats": Content("\n").join(forms),
+            "everything": self._scope(),
+            "secrets": _switch(words, self.redacts, "$warning"),
+            "verdict": verdict,
+        }
+        for name, text in texts.items():
+            self.query_one(f"#{name}", Static).update(text)
+        self.query_one("#verdict").display = bool(verdict)
 
     watch_format = watch_redacts = watch_everything = watch_refused = watch_is_saving = _show
 

@@ -237,8 +237,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.chose(event.row)
 
     def chose(self, row: ListRow) -> None:
-        """Do what Enter does on a row, by default read its `conversation`, if it has one."""
-        if (conversation := conversation_of(row)) is not None:
+        """Do what Enter does on a row, by default read its message, or its `conversation`, if it
+        has one."""
+        if isinstance(row, MessageRow):
+            self.read_message(*row.target)
+        elif (conversation := conversation_of(row)) is not None:
             self.read_conversation(conversation)
 
     def names_read(self) -> None:
@@ -320,7 +323,3 @@ class ConversationScreen(ListScreen):
             self.conversation = self.main.details.complete(known)
         self.show_title(self.about)
         super().catalog_changed()
-
-    def chose(self, row: ListRow) -> None:
-        if isinstance(row, MessageRow):
-            self.read_message(*row.target)

@@ -195,11 +195,7 @@ def test_its_terminal_goes_away(hermes_home, moment):
 @pytest.mark.slow
 def test_stopped_without_notice_it_goes_on(hermes_home):
     """SIGSTOP and SIGCONT: drawn again, every key taken once, and left like any other."""
-    terminal = Terminal(["--home", str(hermes_home)])
-    # The rows painted ahead have a search box too; Textual asks for pasted text when it has the
-    # screen.
-    terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
-    terminal.wait_for("search:")
+    terminal = _started(hermes_home)
     for number in range(3):
         os.kill(terminal.child.pid, signal.SIGSTOP)
         terminal.screen.reset()  # another program had the terminal
@@ -224,8 +220,10 @@ def _state(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def _started(before, hermes_home):
+def _started(hermes_home, *before):
     terminal = Terminal(["--home", str(hermes_home)], before=before)
+    # The rows painted ahead have a search box too; Textual asks for pasted text when it has the
+    # screen.
     terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
     terminal.wait_for("search:")
     return terminal
@@ -234,7 +232,7 @@ def _started(before, hermes_home):
 @pytest.mark.slow
 def test_ctrl_z_gives_the_terminal_back_until_fg(hermes_home):
     """Without a handle on the store meanwhile, which would stop Hermes' own prune."""
-    terminal = _started(["sh", "-mc", '"$@"; echo stopped; read line; fg', "sh"], hermes_home)
+    terminal = _started(hermes_home, "sh", "-mc", '"$@"; echo stopped; read line; fg', "sh")
     shell = terminal.child.pid
     browser = Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0]
     terminal.send("j")
@@ -285,7 +283,7 @@ def test_told_to_stop_in_the_middle_of_a_write_it_stops(hermes_home):
 @pytest.mark.slow
 def test_ctrl_z_does_nothing_where_no_shell_would_go_on(hermes_home):
     """In a window of its own the browser would stand still for ever."""
-    terminal = _started([], hermes_home)
+    terminal = _started(hermes_home)
     terminal.send("\x1a", "no shell to go back to")
     terminal.leave("q")
 
@@ -294,9 +292,7 @@ def test_ctrl_z_does_nothing_where_no_shell_would_go_on(hermes_home):
 def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home):
     """The kernel does so with a SIGCONT that overtakes its SIGSTOP; Python runs the handler on the
     main thread."""
-    terminal = Terminal(["--home", str(hermes_home)])
-    terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
-    terminal.wait_for("search:")
+    terminal = _started(hermes_home)
     terminal.wait_for("ended in")
     terminal.read(1.0)  # at rest, nothing else wakes it
     pid = terminal.child.pid
