@@ -187,10 +187,10 @@ async def test_every_tile_can_be_reached():
         here = waiting.pop()
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             tiles.set_reactive(TileMap.cursor, here)
-            there = tiles.neighbour(dx, dy)
-            if there not in reached:
-                reached.add(there)
-                waiting.append(there)
+            tiles.action_go(dx, dy)
+            if tiles.cursor not in reached:
+                reached.add(tiles.cursor)
+                waiting.append(tiles.cursor)
     assert len(reached) == len(tiles.tiles)
 
 

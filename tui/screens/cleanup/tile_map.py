@@ -200,20 +200,13 @@ class TileMap(Picture, can_focus=True):
         under = (index for index, tile in enumerate(self.tiles) if tile.region.contains(x, y))
         return next(under, self.cursor)
 
-    def neighbour(self, dx: int, dy: int) -> int:
-        """Return the index of the next tile in a direction, or of the same one at the edge.
-
-        One of both is -1 or 1, the other 0.
-        """
-        if self.current is None:
-            return 0
-        x, y, width, height = self.current.region
-        beside = width if dx > 0 else dx
-        below = height if dy > 0 else dy
-        return self._tile_at(x + beside, y + below)
-
     def action_go(self, dx: int, dy: int) -> None:
-        self.cursor = self.neighbour(dx, dy)
+        """Go to the next tile in a direction; one of both is -1 or 1, the other 0."""
+        if self.current is not None:
+            x, y, width, height = self.current.region
+            beside = width if dx > 0 else dx
+            below = height if dy > 0 else dy
+            self.cursor = self._tile_at(x + beside, y + below)
 
     def action_enter(self) -> None:
         self.post_message(self.Selected())
