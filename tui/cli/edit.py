@@ -35,13 +35,13 @@ class RenameCommand(StoreCommand):
         checked = check_title(typed)
         title, is_changed = checked.title, bool(renamed.rows)
         document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
-        if not is_changed:
+        if is_changed:
+            was = _("it was {name}", name=_name(before)) if before.title else ""
+            self.give(document, print_text, one_line(joined(renamed.sentence, was)))
+        else:
             same = _("It has no title.") if title is None else _("It has that title already.")
             self.give(document, note, same)
-            return
-        was = _("it was {name}", name=_name(before)) if before.title else ""
-        self.give(document, print_text, one_line(joined(renamed.sentence, was)))
-        if checked.differs and title is not None:
+        if is_changed and checked.differs and title is not None:
             self.remark(
                 _(
                     "This differs from what you typed: Hermes removes control and invisible characters and "

@@ -89,22 +89,24 @@ class ListCommand(ManyStoresCommand[_Listed]):
         rows = _page(answers, self.given)
         total, hidden = _total_and_hidden(answers, len(rows))
         old_files = 0 if answers.single is None else answers.single.old_files
-        if not self.given.json:
+        if self.given.json:
+            document: Json = {
+                "store": answers.single and answers.single.store,
+                **answers.facts,
+                "view": self.given.view,
+                "shown": len(rows),
+                "total": total,
+                "hidden": hidden._asdict(),
+                **({} if answers.single is None else {"old_transcripts": old_files}),
+                "conversations": [  # of thousands, it takes as long as reading them
+                    row.place | conversation_json(row.conversation, row.rules) for row in rows
+                ],
+            }
+            self.print_json(document)
+        else:
             print_table([*place_columns(answers), *_COLUMNS], rows)
             words = _shown_line(len(rows), total, hidden, old_files)
             note(formats.joined(words, answers.summary))
-            return
-        document: Json = {  # of thousands, it takes as long as reading them
-            "store": answers.single and answers.single.store,
-            **answers.facts,
-            "view": self.given.view,
-            "shown": len(rows),
-            "total": total,
-            "hidden": hidden._asdict(),
-        }
-        old = {} if answers.single is None else {"old_transcripts": old_files}
-        conversations = [row.place | conversation_json(row.conversation, row.rules) for row in rows]
-        self.print_json(document | old | {"conversations": conversations})
 
 
 def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:

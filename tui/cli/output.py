@@ -229,12 +229,12 @@ def print_table(columns: Sequence[TableColumn], rows: Sequence[object]) -> None:
         from .rich_output import print_rich_table  # start time: a pipe goes without Rich
 
         print_rich_table(columns, table)
-        return
-    table.insert(0, [column.title for column in columns])
-    widths = [max(map(cells, texts)) for texts in zip(*table, strict=True)]
-    for row in table:
-        padded = map(_padded, row, widths, [column.right for column in columns])
-        print("  ".join(padded).rstrip())
+    else:
+        table.insert(0, [column.title for column in columns])
+        widths = [max(map(cells, texts)) for texts in zip(*table, strict=True)]
+        for row in table:
+            padded = map(_padded, row, widths, [column.right for column in columns])
+            print("  ".join(padded).rstrip())
 
 
 def _padded(text: str, width: int, right: bool) -> str:
@@ -248,11 +248,12 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
         from .rich_output import print_rich_lines  # likewise
 
         print_rich_lines(lines)
-        return
-    # Not splitlines(), which also splits at characters other programs do not treat as line ends.
-    for line in lines:
-        for part in line.text.split("\n"):
-            print_text(f"{line.lead}{part}".rstrip())
+    else:
+        # Not splitlines(), which also splits at characters other programs do not treat as line
+        # ends.
+        for line in lines:
+            for part in line.text.split("\n"):
+                print_text(f"{line.lead}{part}".rstrip())
 
 
 @printing()

@@ -235,8 +235,8 @@ def add_all(
         if isinstance(each, OneOf):
             group = to.add_mutually_exclusive_group(required=each.is_required)
             add_all(group, each.arguments, **settings)
-            continue
-        to.add_argument(each.name, help=_(each.help), **each.settings, **settings)
+        else:
+            to.add_argument(each.name, help=_(each.help), **each.settings, **settings)
 
 
 def for_host(words: Sequence[str]) -> list[str]:

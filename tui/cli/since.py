@@ -83,10 +83,10 @@ class SinceCommand(ManyStoresCommand[Since]):
                 for lane in LANE_NAMES
             }
             self.print_json({"since": since, **lanes, **answers.facts})
-            return
-        print_table([*place_columns(answers), *_COLUMNS], rows)
-        if since is not None:
-            note(_("since {time}", time=formats.timestamp(since)))
+        else:
+            print_table([*place_columns(answers), *_COLUMNS], rows)
+            if since is not None:
+                note(_("since {time}", time=formats.timestamp(since)))
 
 
 _COLUMNS = [

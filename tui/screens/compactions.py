@@ -328,10 +328,10 @@ class CompactionsScreen(ConversationScreen):
     def action_copy_lost(self) -> None:
         compaction = self._compaction
         losses = self._losses.get(compaction) if compaction is not None else None
-        if compaction is None or losses is None or not losses.terms:
+        if compaction is not None and losses is not None and losses.terms:
+            self.main.copy(lost_markdown(compaction, losses), f"{count_lost(losses)}:")
+        else:
             self.action_lost(1)  # says why there is nothing
-            return
-        self.main.copy(lost_markdown(compaction, losses), f"{count_lost(losses)}:")
 
     def action_resume(self) -> None:
         self.main.resuming.resume(conversation=self.conversation)

@@ -110,11 +110,11 @@ class Option(NamedTuple):
         for key, item in value.items() if is_table else ((each, each) for each in value):
             if item in self.names:
                 good[key] = item
-                continue
-            text = self._sentence(self.wrong_item, item, str(key))
-            every = _("There are {names}.", names=", ".join(self.names))
-            remedy = similar(item, self.names) or every
-            problems.append(Problem(text, remedy, key if is_table else ""))
+            else:
+                text = self._sentence(self.wrong_item, item, str(key))
+                every = _("There are {names}.", names=", ".join(self.names))
+                remedy = similar(item, self.names) or every
+                problems.append(Problem(text, remedy, key if is_table else ""))
         return good if is_table else tuple(good)
 
     def _holds(self, value: Any) -> bool:

@@ -101,9 +101,9 @@ def _parse_hosts(value: object, problems: list[Problem]) -> tuple[Host, ...]:
         for field, words in each.items():
             if field in Host._fields:
                 known[field] = words
-                continue
-            text = _("a host has no “{name}”.", name=one_line(field, 60))
-            problems.append(Problem(text, similar(field, Host._fields), field, number))
+            else:
+                text = _("a host has no “{name}”.", name=one_line(field, 60))
+                problems.append(Problem(text, similar(field, Host._fields), field, number))
         host = Host(**known)
         key, problem = host.problem()
         if not problem and host.name in hosts:

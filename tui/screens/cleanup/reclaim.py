@@ -103,8 +103,8 @@ def open_reclaim(main: MainScreen) -> None:
     location = main.location
     if location.demo:
         main.say(_("this is the sample store: in your own one, v makes the file smaller"))
-        return
-    main.start("file", _open_card, main, location, main.app.screen)
+    else:
+        main.start("file", _open_card, main, location, main.app.screen)
 
 
 async def _open_card(main: MainScreen, location: Location, over: Screen[Any]) -> None:

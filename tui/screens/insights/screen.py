@@ -258,11 +258,11 @@ class InsightsScreen(SummingScreen):
 
     def action_period(self, by: int) -> None:
         index = PERIODS.index(self.question.period) + by
-        if not 0 <= index < len(PERIODS):
+        if 0 <= index < len(PERIODS):
+            period = PERIODS[index]
+            self.question = self.question._replace(period=period, unit=NATURAL_UNITS[period])
+        else:
             self.say(_("that is all there is") if by > 0 else _("there is no shorter period"))
-            return
-        period = PERIODS[index]
-        self.question = self.question._replace(period=period, unit=NATURAL_UNITS[period])
 
     def action_unit(self) -> None:
         self.question = self.question._replace(unit=following(UNITS, self.question.unit))
@@ -270,9 +270,9 @@ class InsightsScreen(SummingScreen):
     def action_stack(self) -> None:
         if self.question.grouping:
             self.say(_("Columns are stacked by the lines of the table."))
-            return
-        self.question = self.question._replace(stack=following(tuple(STACKS), self.question.stack))
-        self.say(_(STACKS[self.question.stack]))
+        else:
+            self.question = self.question._replace(stack=following(STACKS, self.question.stack))
+            self.say(_(STACKS[self.question.stack]))
 
     def action_metric(self) -> None:
         by = self._by
@@ -288,10 +288,10 @@ class InsightsScreen(SummingScreen):
         if (row := self._row) is None:
             return
         search = search_for(row.by, row.group.key, self.question.period, self.main.clock())
-        if not search.query:
+        if search.query:
+            self.search(f"{search.query} ", search.note)
+        else:
             self.say(_("{why}: Enter shows the conversations", why=search.note))
-            return
-        self.search(f"{search.query} ", search.note)
 
     def action_back(self) -> None:
         if (row := self.behind) is not None:
