@@ -26,21 +26,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.console import RenderableType
 from textual._compositor import Compositor
 from textual._styles_cache import StylesCache
 from textual._xterm_parser import XTermParser as XTermParser  # for driver.py
+from textual.app import App
+from textual.binding import Binding
+from textual.driver import Driver
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from textual.app import App
-    from textual.binding import Binding
-    from textual.driver import Driver
-    from textual.widget import Widget
+from textual.widget import Widget
 
 Renders = Iterator[tuple[Region, Region, list[Strip]]]
 """Where widgets are, where of that they may be drawn, and their lines."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.export.files import (
     EXTENSIONS,
@@ -19,16 +19,13 @@ from hermes_browse.store.export.files import (
 )
 from hermes_browse.store.export.redact import Redactor, describe
 from hermes_browse.store.export.source import HIDDEN, Export, ExportCounts, Format
-from hermes_browse.store.hermes.homes import sessions_folder
+from hermes_browse.store.hermes.homes import Location, sessions_folder
 from hermes_browse.store.messages.chat_message import State
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import version
 from . import sentences
-
-if TYPE_CHECKING:
-    from hermes_browse.store.hermes.homes import Location
-    from hermes_browse.store.sessions.models import Conversation
 
 MANY = "hermes-export"
 """The default name of the file or folder for several conversations."""
