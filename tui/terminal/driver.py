@@ -163,14 +163,8 @@ class BrowserDriver(LinuxDriver):
             is_last = self.exit_event.is_set()
             data = b""
             if select.select([self.fileno], [], [], _TICK_SECONDS)[0]:
-                data = self._read()
+                with contextlib.suppress(OSError):  # EIO: the terminal is gone, as at an end
+                    data = os.read(self.fileno, _READ_BYTES)
                 if not data:
                     hang_up()
                     return
-
-    def _read(self) -> bytes:
-        """Return what was typed, nothing if the terminal is gone: it has an end then, or EIO."""
-        try:
-            return os.read(self.fileno, _READ_BYTES)
-        except OSError:
-            return b""
