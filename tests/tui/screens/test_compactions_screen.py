@@ -16,17 +16,10 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.preflight import not_remembered
-from hermes_browse.tui.screens.compactions import CompactionsScreen
 from hermes_browse.tui.screens.inspection import CompactionRow
 from hermes_browse.tui.text.styled import line_width
 
 NOW = T0 + 86_400
-
-
-def _screen(browser):
-    screen = browser.app.screen
-    assert isinstance(screen, CompactionsScreen)
-    return screen
 
 
 @pytest.mark.slow
@@ -34,7 +27,7 @@ async def test_what_was_left_before_it_was_read_is_read_on_the_way_back(tmp_path
     path = long_conversation(tmp_path / "state.db", 1200, 1)
     async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("M", "tab", "n", "G")
-        pane = _screen(browser).replaced
+        pane = browser.app.screen.replaced
         answers.hold()
         while pane.page.missing is None:
             await browser.send("pageup")
@@ -55,10 +48,10 @@ async def test_recorded_compactions_are_listed_each(tmp_path, name):
     store = store_of(tmp_path / "state.db", case(f"{name}.json"))
     async with on_store(store, NOW) as browser:
         await browser.press("4", "M")
-        compactions = _screen(browser)._history.compactions
+        compactions = browser.app.screen._history.compactions
         assert compactions
         for number, one in enumerate(compactions):
-            screen = _screen(browser)
+            screen = browser.app.screen
             screen.rows.cursor = number
             await browser.settle()
             assert screen._number == number
@@ -70,7 +63,7 @@ async def test_rows_fill_exactly_their_width(tmp_path):
     store = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
     async with on_store(store, NOW) as browser:
         await browser.press("M")
-        compactions = _screen(browser)._history.compactions
+        compactions = browser.app.screen._history.compactions
         for number, one in enumerate(compactions):
             row = CompactionRow(number, one, Losses((None,) * 27, True))
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(
@@ -105,7 +98,7 @@ async def test_a_message_that_comes_moves_neither_the_cursor_nor_the_page(number
     path = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
     async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("M")
-        screen = _screen(browser)
+        screen = browser.app.screen
         screen.rows.cursor = number
         await browser.settle()
         await browser.press("tab", "n", "down", "down")

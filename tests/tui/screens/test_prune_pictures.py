@@ -15,7 +15,7 @@ from hermes_browse.store.api import open_store
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
-from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen, file_line
+from hermes_browse.tui.screens.cleanup.prune_screen import file_line
 from hermes_browse.tui.screens.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
 from hermes_browse.tui.screens.cleanup.tile_map import draw as draw_map
 from hermes_browse.tui.screens.cleanup.time_axis import (
@@ -212,18 +212,12 @@ async def test_on_a_tiny_terminal_the_keys_stay(tmp_path):
         assert browser.app.screen.query_one("#keys").region.bottom == 10
 
 
-def _prune(browser):
-    screen = browser.app.screen
-    assert isinstance(screen, PruneScreen)
-    return screen
-
-
 @pytest.mark.slow
 async def test_the_cutoff_moves_with_keys_and_mouse(path):
     """The rule, the line on the axis and the plan below are one."""
     async with on_store(path, NOW) as browser:
         await browser.press("P")
-        screen = _prune(browser)
+        screen = browser.app.screen
         rules = screen.query_one("#rules")
         before, cut = browser.text("#totals"), screen.axis.cut
         await browser.press("left_square_bracket")
@@ -245,7 +239,7 @@ async def test_an_unfinished_rule_is_no_mistake_yet(path):
     """As in the search box: it is underlined once something stands behind it."""
     async with on_store(path, NOW, (120, 40)) as browser:
         await browser.press("P")
-        box = _prune(browser).box
+        box = browser.app.screen.box
         box.value = "older:"
         assert not box.marks
         box.value = "older: "
@@ -258,7 +252,7 @@ async def test_the_map_takes_leaves_and_reads(path):
     is."""
     async with on_store(path, NOW, (160, 48)) as browser:
         await browser.press("P", "tab")
-        screen = _prune(browser)
+        screen = browser.app.screen
         tiles = screen.map
         assert tiles.has_focus and formats.clip(tiles.current.name, 40) in browser.status
         assert sum(tile.bytes for tile in tiles.tiles) == screen.space.total
@@ -294,7 +288,7 @@ async def test_small_ones_together_cannot_be_taken(tmp_path):
     """Space says why it does nothing."""
     async with on_demo(tmp_path, (120, 36)) as browser:
         await browser.press("P", "tab")
-        tiles = _prune(browser).query_one(TileMap)
+        tiles = browser.app.screen.query_one(TileMap)
         tiles.cursor = len(tiles.tiles) - 1
         await browser.settle()
         assert "smaller ones" in browser.status and not tiles.tiles[-1].tip
@@ -313,7 +307,7 @@ async def test_without_colours_signs_tell_what_goes(path, monkeypatch):
         await browser.press("P", "tab")
         assert "█ delete" in browser.text("#axis") and "▒ protected" in browser.text("#axis")
         assert "░ keep" in browser.text("#axis") and "░█" in browser.text("#file")
-        tiles = _prune(browser).query_one(TileMap)
+        tiles = browser.app.screen.query_one(TileMap)
         for tile in tiles.tiles:
             sign = browser.text("#map").splitlines()[tile.region.y][tile.region.x]
             assert sign == ("✓" if tile.goes == tile.bytes else "−" if tile.goes else "▏")

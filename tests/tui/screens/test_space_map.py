@@ -84,22 +84,16 @@ async def untitled(tmp_path):
         assert "check the disk" in browser.text("#plan")
         details = browser.screen.details
         details._cached.clear()
-        prune_screen(browser).names_read()
+        browser.app.screen.names_read()
         assert "check the disk" not in browser.text("#plan") + browser.text("#map")
         yield browser
-
-
-def prune_screen(browser):
-    """The clean-up."""
-    assert isinstance(browser.app.screen, PruneScreen)
-    return browser.app.screen
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pane", ["plan", "map"])
 async def test_names_read_for_one_pane_reach_the_other(untitled, pane):
     """Both were painted without them, and the other finds nothing left to read."""
-    screen = prune_screen(untitled)
+    screen = untitled.app.screen
     tips = [tile.tip for tile in screen.map.tiles if tile.tip]
     of_plan = screen.main.details.lacking([screen.rows.source.row(0)])
     of_map = map(screen.main.catalog.of_session, tips)
