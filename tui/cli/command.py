@@ -20,7 +20,6 @@ from .stores import as_typed, now_in, opened_store, with_host
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.bulk import Step
-    from hermes_browse.store.hosts.host import Host
     from hermes_browse.store.progress import Stage
     from hermes_browse.store.sessions.models import Conversation
 
@@ -43,8 +42,6 @@ class Subcommand(ABC):
     """The values of all arguments."""
     store: OpenStore | None = None
     """The one store that it works on; None for several, and for none."""
-    host: Host | None = None
-    """That of its store; None for this machine."""
 
     def add_arguments(self, parser: Parser) -> None:
         """Add its `arguments` to its parser; a command with groups or actions of them overrides
@@ -69,7 +66,8 @@ class Subcommand(ABC):
     ) -> None:
         """Print a document as `output.print_json` does. If the store is on a host, the document and
         each conversation in it name that host."""
-        print_json(with_host(document, self.host), name, items)
+        host = self.store.location.host if self.store is not None else None
+        print_json(with_host(document, host), name, items)
 
     def give(
         self, document: Mapping[str, object], tell: Callable[..., object], *what: object
@@ -102,7 +100,6 @@ class StoreCommand(Subcommand):
 
     def start(self) -> int:
         with opened_store(self.given) as self.store:
-            self.host = self.store.location.host
             self.now = now_in(self.given, self.store.location)
             return self.run() or 0
 

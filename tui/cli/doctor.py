@@ -6,6 +6,7 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.wording import pgettext
 
+from ..terminal.logfile import log_path
 from ..text.checkup import Checkup, examine, facts
 from .command import StoreCommand
 from .output import fields, labelled, note, print_text, remedy_of, store_json
@@ -43,7 +44,7 @@ def _checkup_json(checkup: Checkup) -> Json:
         "terminal": checkup.terminal,
         "holders": None if holders is None else [holder._asdict() for holder in holders],
         "disk": {"free_bytes": checkup.free},
-        "files": {"configuration": str(checkup.configuration.path), "log": str(checkup.log)},
+        "files": {"configuration": str(checkup.configuration.path), "log": str(log_path())},
         "problems": [
             fields(problem, "severity code text") | {"remedy": remedy_of(problem)}
             for problem in checkup.problems

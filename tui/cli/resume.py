@@ -44,9 +44,9 @@ class ResumeCommand(StoreCommand):
         }
 
     def run(self) -> int:
-        given, store, host = self.given, self.store, self.host
+        given, store, host = self.given, self.store, self.store.location.host
         if host is None:
-            self.store.location.refuse_without_home()
+            store.location.refuse_without_home()
         source = given.source or "cli"
         session_id = store.last(source) if given.last else store.resolve(given.id)
         if session_id is None:

@@ -196,7 +196,6 @@ class Checkup(NamedTuple):
     rules: RetentionRules | None
     """What Hermes deletes by itself; None if the store cannot be read."""
     configuration: Configuration
-    log: Path
     problems: tuple[StoreProblem, ...]
     """Worst first."""
 
@@ -233,7 +232,6 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
         free=free,
         rules=rules,
         configuration=configuration,
-        log=log_path(),
         problems=tuple(sorted(problems, key=lambda each: _SEVERITIES.index(each.severity))),
     )
 
@@ -253,7 +251,7 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         )
         index = _index(checkup.search)
     tool, windows = N_("by {tool}"), term["windows"]
-    path, log = checkup.configuration.path, checkup.log
+    path, log = checkup.configuration.path, log_path()
     is_set, is_written = checkup.configuration.exists, os.path.exists(log)
     open_in = _("this system does not tell")
     if checkup.holders is not None:

@@ -65,8 +65,6 @@ class InsightsScreen(SummingScreen):
         super().__init__(main)
         self._metrics = {TOOL: TOOL_METRICS[0], "hour": "messages"}
         """The chosen metric by grouping; an empty grouping stands for all others."""
-        self._natural = METRICS[0]
-        """The metric until one is chosen: the first with a value."""
         self._opened: set[str] = set()
 
     def content(self) -> ComposeResult:
@@ -96,7 +94,10 @@ class InsightsScreen(SummingScreen):
 
     @property
     def metric(self) -> str:
-        return self._metrics.get(self._by) or self._metrics.get("") or self._natural
+        """The one that was chosen, else the first with a value."""
+        total = self.grouped.report.total if self.grouped is not None else None
+        valued = (each for each in METRICS if total is not None and value_of(total, each))
+        return self._metrics.get(self._by) or self._metrics.get("") or next(valued, METRICS[0])
 
     @property
     def _row(self) -> GroupRow | None:
@@ -121,9 +122,6 @@ class InsightsScreen(SummingScreen):
             raise
 
     def watch_grouped(self, grouped: GroupedSums) -> None:
-        if grouped.by != TOOL:
-            known = (each for each in METRICS if value_of(grouped.report.total, each))
-            self._natural = next(known, METRICS[0])
         sums, costs = sums_lines(grouped, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.show_line("costs", f" {costs}")
