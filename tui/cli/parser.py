@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import as_text
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.glyphs import cells
 from .output import note
@@ -193,6 +193,14 @@ class OneOf(NamedTuple):
     is_required: bool = False
 
 
+class Group(NamedTuple):
+    """Arguments under a title of their own."""
+
+    title: str
+    """In English."""
+    arguments: Iterable[Argument | OneOf]
+
+
 Flag = partial(Argument, action="store_true")
 """An option without a value."""
 Valued = partial(Argument, type=text_arg)
@@ -228,13 +236,15 @@ _DEBUG = Flag(
 
 
 def add_all(
-    to: argparse._ActionsContainer, arguments: Iterable[Argument | OneOf], **settings: Any
+    to: argparse._ActionsContainer, arguments: Iterable[Argument | OneOf | Group], **settings: Any
 ) -> None:
     """Add arguments to a parser or a group, all of them with some more settings."""
     for each in arguments:
         if isinstance(each, OneOf):
             group = to.add_mutually_exclusive_group(required=each.is_required)
             add_all(group, each.arguments, **settings)
+        elif isinstance(each, Group):
+            add_all(to.add_argument_group(_(each.title)), each.arguments, **settings)
         else:
             to.add_argument(each.name, help=_(each.help), **each.settings, **settings)
 
@@ -267,8 +277,7 @@ def add_store_options(parser: Parser, *, top: bool = False, hosts: bool = True) 
         hosts: Whether it can run on a host.
     """
     settings = {} if top else {"default": argparse.SUPPRESS}
-    group = parser.add_argument_group(_("which store"))
-    add_all(group, [*_STORES, _HOST, _OLD] if hosts else [*_STORES, _OLD], **settings)
-    add_all(parser, [_DEBUG], **settings)
+    stores: list[Argument | OneOf] = [*_STORES, _HOST, _OLD] if hosts else [*_STORES, _OLD]
+    add_all(parser, [Group(N_("which store"), stores), _DEBUG], **settings)
     if top:  # for `make run`, which should also show something without Hermes
-        group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
+        parser.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)

@@ -18,7 +18,7 @@ from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.edit.delete_plan import DeletePlan
 from hermes_browse.store.search.query import query_word
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..text.formats import counted, dollars, listed, own_and_tree, timestamp
 from ..text.sentences import effects_of_delete, spared_line, status
@@ -33,7 +33,7 @@ from .output import (
     print_table,
     title_or_preview,
 )
-from .parser import Argument, Flag, OneOf, Parser, Several, Valued, add_all, name_arg, text_arg
+from .parser import Argument, Flag, Group, OneOf, Several, Valued, name_arg, text_arg
 
 _SHOWN = 50
 
@@ -114,24 +114,28 @@ def _folder(arguments: SimpleNamespace, path: str) -> str:
 class PruneCommand(StoreCommand):
     """Clean up by a query; without `--archive` or `--delete` only the plan is printed."""
 
-    def add_arguments(self, parser: Parser) -> None:
-        query = Valued(
+    arguments = (
+        Valued(
             "query",
             "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some",
             "FILTER",
             nargs="*",
-        )
-        add_all(parser, [query])
-        add_all(parser.add_argument_group(_("filters")), _FILTERS.values())
-        actions = OneOf(
-            (
-                Flag("--archive", "archive what is chosen"),
-                Flag("--delete", "move it to the trash"),
-            )
-        )
-        add_all(parser.add_argument_group(_("what to do")), [actions])
-        safety = Flag("--dry-run", "change nothing, only report"), Flag("--yes", "do not ask")
-        add_all(parser, safety)
+        ),
+        Group(N_("filters"), _FILTERS.values()),
+        Group(
+            N_("what to do"),
+            [
+                OneOf(
+                    (
+                        Flag("--archive", "archive what is chosen"),
+                        Flag("--delete", "move it to the trash"),
+                    )
+                )
+            ],
+        ),
+        Flag("--dry-run", "change nothing, only report"),
+        Flag("--yes", "do not ask"),
+    )
 
     def contradictions(self) -> Mapping[str, object]:
         """Parts of the query may be no filters of a clean-up."""
