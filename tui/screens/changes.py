@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.events import Resize
 from textual.getters import query_one
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
 from hermes_browse.store.changes.tool_uses import ToolUse
 from hermes_browse.store.export.files import file_stem, write_file
@@ -171,8 +172,9 @@ class ChangesScreen(ConversationScreen):
         self.watch(self.diff, "at", self._line_reached, init=False)
 
     async def read_rows(self) -> None:
-        session_id, now = self.conversation.id, self.main.clock()
-        changes = await self.read(lambda store: store.file_changes(session_id, now))
+        changes = await self.read(
+            partial(OpenStore.file_changes, session_id=self.conversation.id, now=self.main.clock())
+        )
         if changes == self._changes:
             return
         self._changes = changes

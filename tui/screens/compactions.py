@@ -230,11 +230,13 @@ class CompactionsScreen(ConversationScreen):
 
     async def _open_sides(self, compaction: Compaction) -> None:
         """Read both sides of a compaction, then find what was lost; moving the cursor ends it."""
-        conversation = self.conversation
-        history = self._history
-        replaced, instead = await self.read(
-            lambda store: read_sides(store, conversation, history, compaction)
+        read = partial(
+            read_sides,
+            conversation=self.conversation,
+            history=self._history,
+            compaction=compaction,
         )
+        replaced, instead = await self.read(read)
         self.replaced.open(replaced)
         self.instead.open(instead, compaction.summary)
         self._is_open = True
@@ -305,11 +307,13 @@ class CompactionsScreen(ConversationScreen):
             self.start("copying", self._copy_replaced, compaction)
 
     async def _copy_replaced(self, compaction: Compaction) -> None:
-        conversation = self.conversation
-        history = self._history
-        text = await self.read(
-            lambda store: replaced_markdown(store, conversation, history, compaction)
+        read = partial(
+            replaced_markdown,
+            conversation=self.conversation,
+            history=self._history,
+            compaction=compaction,
         )
+        text = await self.read(read)
         await self.main.copy_and_say(text, f"{title_of_replaced(compaction)}:")
 
     def action_export(self) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, cycle, pairwise
 
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.changes.run import Run
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -184,8 +185,9 @@ class RunScreen(ConversationScreen):
         yield ConversationList(id="marks")
 
     async def read_rows(self) -> None:
-        session_id, now = self.conversation.id, self.main.clock()
-        run = await self.read(lambda store: store.run(session_id, now))
+        run = await self.read(
+            partial(OpenStore.run, session_id=self.conversation.id, now=self.main.clock())
+        )
         rows = list(map(_row, run_events(run)))
         self.axis.show(run)
         missing = _("Hermes stores no cost per message")

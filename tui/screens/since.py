@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from textual.app import ComposeResult
@@ -167,10 +168,8 @@ class SinceScreen(ListScreen):
         if location.path == self.main.location.path:
             await self._find_and_read(session_id, message_id)
             return
-        now = self.main.clock()
-        (conversation,) = await self._read_in(
-            place, lambda store: store.conversations_of([session_id], now)
-        )
+        find = partial(OpenStore.conversations_of, session_ids=[session_id], now=self.main.clock())
+        (conversation,) = await self._read_in(place, find)
         if self.app.screen is self:
             self.dismiss(None)
             self.main.switching.to(location, Arrival(conversation, message_id))

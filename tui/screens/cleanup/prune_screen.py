@@ -14,6 +14,7 @@ from textual.getters import query_one
 from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.plan import Totals
 from hermes_browse.store.cleanup.selection import toggled, with_age
 from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
@@ -129,8 +130,9 @@ class PruneScreen(PlanScreen):
         self.start("vocabulary", self._read_vocabulary)
 
     async def _read_vocabulary(self) -> None:
-        catalog = self.main.catalog
-        self.box.vocabulary = await self.read(lambda store: store.vocabulary(catalog))
+        self.box.vocabulary = await self.read(
+            partial(OpenStore.vocabulary, catalog=self.main.catalog)
+        )
 
     def on_resize(self, event: Resize) -> None:
         self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
