@@ -42,6 +42,8 @@ class Choice(NamedTuple):
     note: str = ""
     group: str = ""
     """The heading above it."""
+    run: Callable[[], object] | None = None
+    """What it does, if it is a command."""
 
     def rank(self, words: str) -> int:
         """Return how well it matches what was typed, casefolded: 0 is best, `_NO_MATCH` not at
@@ -123,14 +125,7 @@ class ThemeCard(ChoiceCard):
         super().action_back()
 
 
-class PaletteEntry(NamedTuple):
-    """A command of the palette."""
-
-    choice: Choice
-    run: Callable[[], object]
-
-
-def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteEntry]:
+def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> list[Choice]:
     """Return the commands that a screen can run, in groups."""
     of_screen: Sequence[Command] = getattr(screen, "KEYS", ())
     is_main = isinstance(screen, MainScreen)
@@ -153,24 +148,27 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
         every += _tags(screen)
     of_app = _("The screen")
     theme = Choice(
-        "theme", _title(N_("theme")), "", _("Colours, shown as the cursor moves"), of_app
+        "theme",
+        _title(N_("theme")),
+        note=_("Colours, shown as the cursor moves"),
+        group=of_app,
+        run=partial(choose_theme, app),
     )
-    every.append(PaletteEntry(theme, partial(choose_theme, app)))
+    every.append(theme)
     if not is_main:
         leave = Command("", "", "quit", "app.quit", "Leave")
         every.append(_entry(app, screen, leave, key_names("ctrl+q"), of_app))
-    groups = list(dict.fromkeys(entry.choice.group for entry in every))
-    return sorted(every, key=lambda entry: groups.index(entry.choice.group))
+    groups = list(dict.fromkeys(each.group for each in every))
+    return sorted(every, key=lambda each: groups.index(each.group))
 
 
-def _tags(main: MainScreen) -> Iterator[PaletteEntry]:
+def _tags(main: MainScreen) -> Iterator[Choice]:
     """Yield a search for each tag."""
     for tag in tags_of(main.catalog.conversations()):
         query = f"tag:{tag.name}"
         about = counted(tag.conversations, "conversation")
-        yield PaletteEntry(
-            Choice(query, f"#{tag.name}", "", about, _("Tags")), partial(main.search_for, query)
-        )
+        search = partial(main.search_for, query)
+        yield Choice(query, f"#{tag.name}", note=about, group=_("Tags"), run=search)
 
 
 def _title(title: str) -> str:
@@ -178,21 +176,20 @@ def _title(title: str) -> str:
     return _(title).capitalize() if language() == "en" else _(title)
 
 
-def _entry(app: App[Any], node: DOMNode, command: Command, keys: str, group: str) -> PaletteEntry:
-    choice = Choice(command.action, _title(command.title), keys, _(command.tooltip), group)
-    return PaletteEntry(choice, partial(app.call_later, app.run_action, command.action, node))
+def _entry(app: App[Any], node: DOMNode, command: Command, keys: str, group: str) -> Choice:
+    run = partial(app.call_later, app.run_action, command.action, node)
+    return Choice(command.action, _title(command.title), keys, _(command.tooltip), group, run)
 
 
 def open_palette(app: App[Any], keymap: Mapping[str, str]) -> None:
     """Ask for a command of the screen, and run it."""
-    commands = {entry.choice.value: entry for entry in entries(app, app.screen, keymap)}
+    commands = {each.value: each for each in entries(app, app.screen, keymap)}
 
     def run(value: str | None) -> None:
-        if value is not None:
-            commands[value].run()
+        if value is not None and (command := commands[value].run) is not None:
+            command()
 
-    choices = [entry.choice for entry in commands.values()]
-    app.push_screen(ChoiceCard(choices), run)
+    app.push_screen(ChoiceCard(list(commands.values())), run)
 
 
 def choose_theme(app: App[Any]) -> None:

@@ -217,7 +217,7 @@ async def test_the_raw_row_needs_no_text_that_is_read(browser, monkeypatch):
 @pytest.mark.slow
 async def test_the_palette_offers_what_keys_of_the_transcript_do(browser):
     """By name, from any pane, and it works from there."""
-    commands = {each.choice.title: each for each in entries(browser.app, browser.screen, {})}
+    commands = {each.title: each for each in entries(browser.app, browser.screen, {})}
     offered = "Copy,Copy code,Copy output,Pager,Editor,Raw,Find here,Go to"
     assert set(offered.split(",")) <= set(commands)
     browser.app._clipboard = ""

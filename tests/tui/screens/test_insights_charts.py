@@ -164,8 +164,8 @@ def test_the_plots_are_loaded_with_the_screen_alone():
 
 def test_searches():
     """What is asked for, and what cannot be."""
-    assert search_for("month", "2026-03", "all", NOW).query == "on:2026-03"
-    assert search_for("week", "2026-03-02", "1y", NOW).query == "after:2026-03-01 before:2026-03-09"
+    assert search_for("month", "2026-03", "all", NOW)[0] == "on:2026-03"
+    assert search_for("week", "2026-03-02", "1y", NOW)[0] == "after:2026-03-01 before:2026-03-09"
     assert search_for("project", "/my work", "all", NOW) == (
         'cwd:"/my work"',
         "longer names match",
@@ -173,13 +173,13 @@ def test_searches():
     tool = search_for("tool", "terminal", "7d", NOW)
     assert tool == ("tool:terminal after:2026-05-21", "")
     for by, key, period in (("day", "2026-05-28", "all"), ("source", "cli", "7d")):
-        assert "without messages then" in search_for(by, key, period, NOW).note
-    assert not search_for("source", "cli", "all", NOW).note
-    assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"
+        assert "without messages then" in search_for(by, key, period, NOW)[1]
+    assert not search_for("source", "cli", "all", NOW)[1]
+    assert search_for("conversation", "a1", "7d", NOW)[0] == "id:a1"
     cannot = [("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')]
     for by, key in (*cannot, ("day", "-001-12-31")):
-        found = search_for(by, key, "all", NOW)
-        assert not found.query and "cannot" in found.note
+        query, note = search_for(by, key, "all", NOW)
+        assert not query and "cannot" in note
 
 
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 119, 120, 200])

@@ -66,7 +66,7 @@ async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path):
             if lines(browser)[0].by == "model":
                 break
         await browser.press("slash")
-        word = search_for("model", "any", "all", NOW).note
+        word = search_for("model", "any", "all", NOW)[1]
         assert word and word in browser.status
         assert browser.status.split()[0] == f"{len(browser.screen.rows):,}"
         browser.screen.box.value += " cookie "

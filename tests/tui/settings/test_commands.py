@@ -177,7 +177,7 @@ def test_the_documents_name_all_keys_that_there_are():
 @pytest.mark.slow
 async def test_the_palette_offers_every_command(browser):
     """Everything that has a key can be found by name; what does the same is there once."""
-    titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
+    titles = [each.title for each in entries(browser.app, browser.screen, {})]
     offered = {each.action: each for each in reversed(MAIN)} | {
         each.action: each for each in TRANSCRIPT if each.is_method
     }

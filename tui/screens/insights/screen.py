@@ -285,11 +285,11 @@ class InsightsScreen(SummingScreen):
     def action_search(self) -> None:
         if (row := self._row) is None:
             return
-        search = search_for(row.by, row.group.key, self.question.period, self.main.clock())
-        if search.query:
-            self.search(f"{search.query} ", search.note)
+        query, note = search_for(row.by, row.group.key, self.question.period, self.main.clock())
+        if query:
+            self.search(f"{query} ", note)
         else:
-            self.say(_("{why}: Enter shows the conversations", why=search.note))
+            self.say(_("{why}: Enter shows the conversations", why=note))
 
     def action_back(self) -> None:
         if (row := self.behind) is not None:

@@ -4,7 +4,6 @@ row."""
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -227,32 +226,28 @@ _FILTERS = {
 }
 
 
-class GroupSearch(NamedTuple):
-    """A search for the conversations of a group."""
-
-    query: str
-    """Empty if there is none."""
-    note: str
-    """Why there is none, or how its results differ from the group."""
-
-
-def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
+def search_for(by: str, key: str, period: str, now: float) -> tuple[str, str]:
     """Return the search that corresponds to a group in one of `sums.PERIODS`; `now` is in Unix
-    seconds."""
+    seconds.
+
+    Returns:
+        The query, empty if there is none; and why there is none, or how its results differ from
+            the group.
+    """
     if key == UNKNOWN:
-        return GroupSearch("", _("the search cannot ask for what is unknown"))
+        return "", _("the search cannot ask for what is unknown")
     if by == "hour":
-        return GroupSearch("", _("the search cannot ask for an hour of the week"))
+        return "", _("the search cannot ask for an hour of the week")
     no_messages = _("those without messages then are left out")
     bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
             before = bucket + timedelta(days=7)
             after = bucket - timedelta(days=1)
-            return GroupSearch(f"after:{after} before:{before}", no_messages)
-        return GroupSearch(f"on:{key}", no_messages)
+            return f"after:{after} before:{before}", no_messages
+        return f"on:{key}", no_messages
     if by not in _FILTERS or '"' in key or not key.strip():
-        return GroupSearch("", _("the search cannot ask for this name"))
+        return "", _("the search cannot ask for this name")
     name = f'"{key}"' if any(map(str.isspace, key)) else key
     notes = []
     query = f"{_FILTERS[by]}:{name}"
@@ -265,4 +260,4 @@ def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
         query += f" after:{since - timedelta(days=1)}"
         if by != "tool":  # which needs a message anyway
             notes.append(no_messages)
-    return GroupSearch(query, _("; ").join(notes))
+    return query, _("; ").join(notes)
