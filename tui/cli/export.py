@@ -12,7 +12,7 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import export_pieces
 from hermes_browse.store.export.redact import make_redactor
-from hermes_browse.store.export.source import Format
+from hermes_browse.store.export.source import ExportCounts, Format
 from hermes_browse.store.files import removed_on_signals
 from hermes_browse.store.search.filters import BY_KEY
 from hermes_browse.store.sessions.models import Conversation
@@ -20,8 +20,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text.export_files import (
+    Document,
     FileExport,
-    Saved,
     format_by_name,
     kept_files,
     redacted_words,
@@ -119,16 +119,17 @@ class ExportCommand(StoreCommand):
         documents = export.plan(conversations, given.output or "")
         keep = kept_files(self.store.location)
         files: list[Json] = []
-        for saved in export.save(documents, keep=keep, force=given.force):
+        for document, counts, size in export.save(documents, keep=keep, force=given.force):
             files.append(
-                fields(saved, "sessions=counts.sessions messages=counts.messages bytes")
+                fields(counts, "sessions messages")
                 | {
-                    "path": str(saved.document.path),
-                    "conversations": [each.id for each in saved.document.conversations],
+                    "bytes": size,
+                    "path": str(document.path),
+                    "conversations": [each.id for each in document.conversations],
                 }
             )
             if not self.given.json:
-                print_text(_line(saved))
+                print_text(_line(document, counts))
         _tell(export)
         if self.given.json:
             self.print_json(
@@ -183,12 +184,12 @@ def _tell(export: FileExport) -> None:
     note(words)
 
 
-def _line(saved: Saved) -> str:
+def _line(document: Document, counts: ExportCounts) -> str:
     """Return the path of a file and what is in it."""
-    conversations, counts = len(saved.document.conversations), saved.counts
+    conversations = len(document.conversations)
     words = listed(
         counted(conversations, "conversation") if conversations > 1 else "",
         counted(counts.sessions, "session"),
         counted(counts.messages, "message"),
     )
-    return _("{path}  ({counts})", path=one_line(str(saved.document.path)), counts=words)
+    return _("{path}  ({counts})", path=one_line(str(document.path)), counts=words)

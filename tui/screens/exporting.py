@@ -245,7 +245,7 @@ class ExportCard(Card[None]):
                 present = opened.conversations_of([each.id for each in conversations], now)
             documents = export.plan(opened.with_details(present), path)
             saved = export.save(documents, keep=kept_files(context.location), force=force)
-            paths = [each.document.path for each in saved]
+            paths = [document.path for document, _counts, _bytes in saved]
             return paths, formats.joined(export.not_live_words(), redacted_words(redactor))
 
         count = formats.counted(len(conversations), "conversation")

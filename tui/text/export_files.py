@@ -48,12 +48,6 @@ class Document(NamedTuple):
     conversations: Sequence[Conversation]
 
 
-class Saved(NamedTuple):
-    document: Document
-    counts: ExportCounts
-    bytes: int
-
-
 def kept_files(location: Location) -> list[Path]:
     """What no export replaces: the file of a store, SQLite's files beside it, and the folder of the
     old transcripts."""
@@ -100,9 +94,9 @@ class FileExport(Export):
 
     def save(
         self, documents: Sequence[Document], *, keep: Sequence[Path], force: bool
-    ) -> Iterator[Saved]:
+    ) -> Iterator[tuple[Document, ExportCounts, int]]:
         """Write files one after another, each atomically; all paths are checked before the first is
-        written.
+        written. Yields each with what is in it and its bytes.
 
         With `force` existing files are replaced, but never those to keep. What is not live is
         counted in all of them together, too.
@@ -118,7 +112,7 @@ class FileExport(Export):
             pieces = export_pieces(export, document.conversations)
             size = write_file(document.path, pieces, force=force, keep=keep)
             self.counts.not_live += export.counts.not_live
-            yield Saved(document, export.counts, size)
+            yield document, export.counts, size
 
     def not_live_words(self) -> str:
         """Return a sentence about rewound, compacted and hidden messages, which only `everything`
