@@ -78,8 +78,7 @@ class ListCommand(ManyStoresCommand[_Listed]):
         if not is_one:
             return _Listed(page, rules)
         summary = store.summary()
-        if not given.json:
-            note(*(warning.text for warning in summary.warnings))
+        self.remark(*(warning.text for warning in summary.warnings))
         old_files = 0
         if store.location.host is None:
             old_files = store.old_files(sessions_folder(store.location)).files
