@@ -67,7 +67,7 @@ IMPORTS = {
     "searches": "tui.browser.search.history.SearchesCard",
     "seen-here": "tui.screens.inspection.toggle_seen_here",
     "since": "tui.screens.since.SinceScreen",
-    "sort": "tui.screens.palette.sort_card",
+    "sort": "tui.screens.palette.SortCard",
     "switching": "tui.browser.switching.Switching",
     "trash": "tui.screens.trash.TrashScreen",
 }

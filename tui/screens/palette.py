@@ -103,9 +103,12 @@ class ChoiceCard(NarrowCard[None]):
 
 
 class SortCard(ChoiceCard):
-    """The orders of the list."""
+    """The orders of the list; begins with the current one."""
 
     PROMPT = N_("Sort by: type its name")
+
+    def __init__(self, current: Sort) -> None:
+        super().__init__([Choice(sort.value, order_name(sort)) for sort in Sort], current.value)
 
 
 class ThemeCard(ChoiceCard):
@@ -196,9 +199,3 @@ def choose_theme(app: App[Any]) -> None:
     """Ask for a theme, and show the one under the cursor."""
     choices = [Choice(name, name) for name in sorted(app.available_themes)]
     app.push_screen(ThemeCard(choices, app.theme))
-
-
-def sort_card(current: Sort) -> SortCard:
-    """Build the card that asks for the order of a list."""
-    choices = [Choice(sort.value, order_name(sort)) for sort in Sort]
-    return SortCard(choices, current.value)
