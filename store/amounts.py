@@ -170,9 +170,9 @@ def age_words(seconds: float) -> str:
     """Return an age in its largest unit: `90 days`, `5 hours`, `30 minutes`."""
     days, hours, minutes = (round(seconds / unit) for unit in (DAY, HOUR, MINUTE))
     if seconds >= DAY:
-        return ngettext("1 day", "{count:,} days", days, count=days)
+        return ngettext("1 day", "{count:,} days", days)
     if seconds >= HOUR:
-        return ngettext("1 hour", "{count:,} hours", hours, count=hours)
+        return ngettext("1 hour", "{count:,} hours", hours)
     return ngettext("1 minute", "{count:,} minutes", minutes, count=max(minutes, 0))
 
 

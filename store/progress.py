@@ -125,8 +125,8 @@ def summary(sentence: str, sessions: int, messages: int) -> str:
     """Fill the fields `sessions` and `messages` of a translated sentence with these numbers and
     their nouns."""
     return sentence.format(
-        sessions=ngettext("1 session", "{count:,} sessions", sessions, count=sessions),
-        messages=ngettext("1 message", "{count:,} messages", messages, count=messages),
+        sessions=ngettext("1 session", "{count:,} sessions", sessions),
+        messages=ngettext("1 message", "{count:,} messages", messages),
     )
 
 

@@ -73,8 +73,6 @@ def printable(text: str) -> str:
         return text
     if "\u200d" in text or "\u00ad" in text:
         text = re.sub(STRAY, "", text)
-    if not re.search(HOSTILE, text):
-        return text
     return re.sub(
         HOSTILE,
         lambda match: chr(VISIBLE_CONTROLS.get(ord(match[0]), 0xFFFD)),
@@ -89,7 +87,7 @@ def one_line(text: str, limit: int = 0) -> str:
         text: Any string.
         limit: The most code points to keep, the ellipsis included; 0 keeps all.
     """
-    if limit and len(text) > limit * 8:
+    if limit:
         text = text[: limit * 8]
     line = printable(" ".join(text.split()))
     if limit and len(line) > limit:

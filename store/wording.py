@@ -129,10 +129,9 @@ def speak(language: str) -> None:
         language: One of `LANGUAGES`; anything else is English.
     """
     global _catalog, _language
-    _catalog, _language = None, ENGLISH
-    if language == ENGLISH or language not in LANGUAGES:
-        return
-    from gettext import translation  # takes two milliseconds
+    _catalog = None
+    _language = language if language in LANGUAGES else ENGLISH
+    if _language != ENGLISH:
+        from gettext import translation  # takes two milliseconds
 
-    _catalog = translation(_DOMAIN, _FOLDER, [language], fallback=True)
-    _language = language
+        _catalog = translation(_DOMAIN, _FOLDER, [language], fallback=True)

@@ -320,7 +320,7 @@ class Candidates:
                 "Hermes' index lacks {count:,} messages: they are scanned.",
                 gaps.missing,
             )
-            self.notes.append(note.format(count=gaps.missing))
+            self.notes.append(note)
             between = (gaps.first, gaps.last) if self.step > 0 else (gaps.last, gaps.first)
             yield _scan(all_of([Condition(gaps.sql), where]), between)
         read = gaps.truncated[-_MOST_TRUNCATED:]

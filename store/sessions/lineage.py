@@ -85,7 +85,7 @@ def _follow(
 def resume_reason(conversation: Conversation) -> str:
     """Return why its tip is the session to resume."""
     count = len(conversation.segments)
-    return ngettext("the only part", "newest of {count:,} parts", count, count=count)
+    return ngettext("the only part", "newest of {count:,} parts", count)
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:

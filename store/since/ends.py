@@ -253,7 +253,6 @@ def _by_tools(turn: Turn) -> str:
         "the last tool call failed",
         "the last {count} tool calls failed",
         len(newest),
-        count=len(newest),
     )
 
 

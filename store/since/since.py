@@ -161,7 +161,7 @@ def _wrong(
 
 def _new(unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
     for root, new in unread.items():
-        why = ngettext("1 new message", "{count:,} new messages", new.amount, count=new.amount)
+        why = ngettext("1 new message", "{count:,} new messages", new.amount)
         yield SinceItem("new", root, why, new.first_message_id, new.at)
 
 
