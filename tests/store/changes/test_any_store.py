@@ -3,7 +3,7 @@
 import builders
 import pytest
 from paths import DATA
-from store_builder import T0, StoreBuilder, add_tool_use
+from store_builder import T0, add_tool_use
 
 from hermes_browse.store.changes.blame import read_blame
 from hermes_browse.store.changes.changes import read_changes, relative
@@ -50,9 +50,8 @@ def test_a_path_outside_of_the_directory_is_shown_whole(path, shown):
     assert relative(path, "") == path
 
 
-def test_a_name_that_json_escapes(tmp_path):
+def test_a_name_that_json_escapes(builder):
     """What was read of a file is known, however the calls spell its name."""
-    builder = StoreBuilder(tmp_path / "state.db")
     session = builder.session("s", cwd="/work")
     shown = {"content": "1|one\n2|two\n", "file_size": 8}
     add_tool_use(builder, "c1", "read_file", '{"path": "/work/café.py"}', shown)

@@ -11,7 +11,7 @@ from file_calls import store_by, terminal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import RELEASES, play, store_of
-from store_builder import StoreBuilder, add_tool_use
+from store_builder import add_tool_use
 from test_random_edits import PATH, patch, read, write
 
 from hermes_browse.store.changes.blame import read_blame
@@ -71,9 +71,8 @@ def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path):
     ]
 
 
-def test_calls_of_conversations_that_are_not_related_may_be_alike(tmp_path):
+def test_calls_of_conversations_that_are_not_related_may_be_alike(builder):
     """Ids of calls are not always unique: none of the two is a copy."""
-    builder = StoreBuilder(tmp_path / "state.db")
     one, two = "a = 1\n", "a = 2\n"
     for session, call in (("s", patch(one, two)), ("t", patch(two, one)), ("u", patch(one, two))):
         builder.session(session, cwd="/w")
@@ -82,10 +81,9 @@ def test_calls_of_conversations_that_are_not_related_may_be_alike(tmp_path):
         assert list(map(session_of, read_blame(reader, PATH, two))) == ["u"]
 
 
-def test_what_a_branch_copied_stays_with_its_first_message(tmp_path):
+def test_what_a_branch_copied_stays_with_its_first_message(builder):
     """A branch begins with all rows of the conversation that it left; what it does then is its
     own."""
-    builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", cwd="/w")
     builder.session("b", cwd="/w", parent_session_id="s", model_config={"_branched_from": "s"})
     calls = [

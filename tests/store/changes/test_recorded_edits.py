@@ -3,7 +3,7 @@
 
 import pytest
 from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
-from store_builder import T0, StoreBuilder, add_tool_use
+from store_builder import T0, add_tool_use
 
 from hermes_browse.store.changes.changes import read_changes
 from hermes_browse.store.connection.connect import Store
@@ -99,8 +99,7 @@ def _edit(builder, call_id, *names, **flags):
     add_tool_use(builder, call_id, "patch", arguments, result, **flags)
 
 
-def test_rows_that_a_compression_wrote_again_count_once(tmp_path):
-    builder = StoreBuilder(tmp_path / "state.db")
+def test_rows_that_a_compression_wrote_again_count_once(builder):
     builder.session("s", cwd="/w")
     before = {"active": 0, "compacted": 1}
     builder.message("s", "user", "go", **before)
@@ -116,8 +115,7 @@ def test_rows_that_a_compression_wrote_again_count_once(tmp_path):
     assert (change.added, change.removed, change.is_exact) == (1, 1, True)
 
 
-def test_files_of_one_name_are_told_apart(tmp_path):
-    builder = StoreBuilder(tmp_path / "state.db")
+def test_files_of_one_name_are_told_apart(builder):
     builder.session("s", cwd="/elsewhere")
     _edit(builder, "c", "src/x.py", "x.py")
     with Store(builder.write()).reader() as reader:
@@ -126,8 +124,7 @@ def test_files_of_one_name_are_told_apart(tmp_path):
 
 
 @pytest.mark.slow
-def test_many_calls_take_few_statements(tmp_path):
-    builder = StoreBuilder(tmp_path / "state.db")
+def test_many_calls_take_few_statements(builder):
     builder.session("s", cwd="/w")
     for number in range(5000):
         _edit(builder, f"c{number}", f"{number}.py")

@@ -46,10 +46,9 @@ def test_the_newest_value_counts_and_what_was_used_is_added_up(tmp_path):
     assert used == [("", 4, 30, 1.0), ("title", 1, 0, 0.0)]
 
 
-def test_what_the_model_still_sees_is_measured_as_it_is_sent(tmp_path):
+def test_what_the_model_still_sees_is_measured_as_it_is_sent(builder):
     """Rewound and compacted rows are not sent; what was sent instead of the text counts; images are
     told apart."""
-    builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", system_prompt="p" * 10)
     builder.message("s", "user", "é" * 10)
     builder.message("s", "user", "short", api_content="x" * 100)

@@ -45,47 +45,43 @@ class History:
         """Sessions by conversation."""
         self.new = {"s0": 0}
         """Messages that were not read, by conversation."""
-        self.parents = {}
-        """Of every other session."""
         self.store.begin_marks(T0)
 
-    def change(self, *statements):
-        """Write to the store as another program."""
+    def change(self, sql, *rows):
+        """Write to the store as another program: a statement, with the values of each row."""
         self.store.close()
         with closing(sqlite3.connect(self.store.source.path)) as connection, connection:
-            for statement in statements:
-                connection.execute(*statement)
+            connection.executemany(sql, rows or [()])
 
     def rows(self, session):
         """The live rows of a session."""
         live = "SELECT role, content FROM messages WHERE session_id = ? AND active = 1 ORDER BY id"
         return rows(self.store.source.path, live, session)
 
-    def insert(self, session, role, content):
-        """Return the statement that writes a message."""
-        self.at += 1e-6  # as rows of one write have it
-        return (
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)",
-            [session, role, content, self.at],
-        )
+    def write(self, session, *said):
+        """Write messages at once: roles and texts."""
+        columns = "session_id, role, content, timestamp"
+        times = [
+            self.at + at * 1e-6 for at in range(1, len(said) + 1)
+        ]  # as rows of one write have it
+        written = [(session, *each, time) for each, time in zip(said, times, strict=True)]
+        self.change(f"INSERT INTO messages ({columns}) VALUES (?, ?, ?, ?)", *written)
+        self.at = times[-1]
 
-    def session(self, parent, **columns):
+    def session(self, parent, config=None):
         """Write a session below another."""
         self.number += 1
-        row = {"id": f"s{self.number}", "source": "cli", "started_at": self.at} | columns
-        row["parent_session_id"] = parent
-        marks = ", ".join("?" * len(row))
-        self.change((f"INSERT INTO sessions ({', '.join(row)}) VALUES ({marks})", [*row.values()]))
-        self.parents[row["id"]] = parent
-        return row["id"]
+        columns = "id, source, started_at, parent_session_id, model_config"
+        row = (f"s{self.number}", "cli", self.at, parent, config)
+        self.change(f"INSERT INTO sessions ({columns}) VALUES (?, ?, ?, ?, ?)", row)
+        return row[0]
 
     def say(self, root):
         """A prompt and its answer."""
         self.number += 1
-        tip = self.chains[root][-1]
         for role in ("user", "assistant"):
             self.at += 1.0
-            self.change(self.insert(tip, role, f"{role} {self.number}: look there " * 4))
+            self.write(self.chains[root][-1], (role, f"{role} {self.number}: look there " * 4))
         self.new[root] += 2
 
     def compress(self, root, *, in_place):
@@ -99,28 +95,23 @@ class History:
         self.at += 1.0
         into = tip
         if in_place:
-            done = (
-                "UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ? AND active = 1"
-            )
-            self.change((done, [tip]))
+            done = "active = 0, compacted = 1 WHERE session_id = ? AND active = 1"
+            self.change(f"UPDATE messages SET {done}", (tip,))
         else:
-            ended = "UPDATE sessions SET end_reason = 'compression', ended_at = ? WHERE id = ?"
-            self.change((ended, [self.at, tip]))
+            ended = "end_reason = 'compression', ended_at = ? WHERE id = ?"
+            self.change(f"UPDATE sessions SET {ended}", (self.at, tip))
             into = self.session(tip)
             self.chains[root].append(into)
         summary = ("assistant", SUMMARY.format(number=self.number) + END)
-        block = [*head, summary, *before[-8:]]
-        self.change(*(self.insert(into, role, content) for role, content in block))
+        self.write(into, *head, summary, *before[-8:])
 
     def branch(self, root):
         """Write a branch, which begins with a copy of all that it left."""
         tip = self.chains[root][-1]
-        rows = self.rows(tip)
-        if not rows:
-            return
-        branch = self.session(tip, model_config=f'{{"_branched_from": "{tip}"}}')
-        self.chains[branch], self.new[branch] = [branch], 0
-        self.change(*(self.insert(branch, role, content) for role, content in rows))
+        if rows := self.rows(tip):
+            branch = self.session(tip, f'{{"_branched_from": "{tip}"}}')
+            self.chains[branch], self.new[branch] = [branch], 0
+            self.write(branch, *rows)
 
     def unread(self):
         """New messages by conversation, as this program counts them."""
@@ -134,17 +125,13 @@ class History:
 
     def delete(self, root):
         """Delete a conversation, unless others hang on it."""
-        own = {*self.chains[root]}
-        others = {parent for child, parent in self.parents.items() if child not in own}
-        if root == "s0" or own & others:
-            return
-        for session in own:
-            self.parents.pop(session)
-            self.change(
-                ("DELETE FROM messages WHERE session_id = ?", [session]),
-                ("DELETE FROM sessions WHERE id = ?", [session]),
-            )
-        del self.chains[root], self.new[root]
+        own = [(session,) for session in self.chains[root]]
+        links = rows(self.store.source.path, "SELECT parent_session_id, id FROM sessions")
+        has_others = any((parent,) in own and (id,) not in own for parent, id in links)
+        if root != "s0" and not has_others:
+            self.change("DELETE FROM messages WHERE session_id = ?", *own)
+            self.change("DELETE FROM sessions WHERE id = ?", *own)
+            del self.chains[root], self.new[root]
 
     place = partialmethod(compress, in_place=True)
     rotate = partialmethod(compress, in_place=False)
@@ -236,10 +223,8 @@ def test_another_file(history):
 
 def _identify(history, name):
     """Give the store an id, as Hermes 0.22 does."""
-    history.change(
-        ("CREATE TABLE IF NOT EXISTS state_meta (key TEXT PRIMARY KEY, value TEXT)", []),
-        ("INSERT OR REPLACE INTO state_meta VALUES ('store_instance_id', ?)", [name]),
-    )
+    history.change("CREATE TABLE IF NOT EXISTS state_meta (key TEXT PRIMARY KEY, value TEXT)")
+    history.change("INSERT OR REPLACE INTO state_meta VALUES ('store_instance_id', ?)", (name,))
 
 
 def test_another_store_at_the_path(history):
@@ -275,12 +260,8 @@ def test_an_id_that_comes_later(history):
 def test_a_damaged_file_of_marks(history, tmp_path):
     """What waits is told all the same."""
     asks = '[{"id": "c", "function": {"name": "clarify", "arguments": "{}"}}]'
-    history.change(
-        (
-            "INSERT INTO messages (session_id, role, tool_calls, timestamp) VALUES (?, ?, ?, ?)",
-            ["s0", "assistant", asks, T0],
-        )
-    )
+    history.write("s0", ("assistant", ""))
+    history.change("UPDATE messages SET tool_calls = ?", (asks,))
     (tmp_path / "notes.db").write_bytes(b"no database" * 100)
     catalog = history.store.catalog(T0)
     attention = history.store.attention(catalog, T0)
@@ -292,22 +273,19 @@ def test_a_damaged_file_of_marks(history, tmp_path):
 
 def test_a_short_answer_that_is_given_once_more(history):
     """In a branch, after a copy of a conversation that has the same words."""
-    for content in ("deploy it", "yes"):
-        history.change(
-            history.insert("s0", "user", content), history.insert("s0", "assistant", "Done.")
-        )
+    said = [("user", "deploy it"), ("assistant", "Done."), ("user", "yes"), ("assistant", "Done.")]
+    history.write("s0", *said)
     history.branch("s0")
     branch = next(root for root in history.chains if root != "s0")
-    history.change(history.insert(branch, "user", "yes"))
-    history.change(history.insert(branch, "assistant", "Done."))
+    history.write(branch, *said[2:])
     assert history.unread()[branch] == 2
 
 
 def test_times_that_are_texts(history):
     """Other tools write them; SQLite takes them for later than any number."""
-    for text in ("2020-01-02T03:04:05", "2099-01-02T03:04:05"):
-        sql, values = history.insert("s0", "user", text)
-        history.change((sql, [*values[:3], text]))
+    times = ("2020-01-02T03:04:05", "2099-01-02T03:04:05")
+    history.write("s0", *(("user", time) for time in times))
+    history.change("UPDATE messages SET timestamp = content")
     with history.store.source.reader() as reader:
         found = find_written(reader, history.store.catalog(history.at), history.at)
     assert {root: new.amount for root, new in found.items()} == {"s0": 1}
