@@ -36,10 +36,18 @@ def _recorded(name, folder):
     return _history(store_of(folder / "state.db", recorded), recorded["sessions"][0]["id"])
 
 
-def _one(folder, rows, sessions=()):
-    """The only compaction of a conversation; by default of one session, `a`."""
-    path = make_store(folder / "state.db", "22", sessions or [{"id": "a"}], rows)
-    (one,) = _history(path, str(sessions[-1]["id"]) if sessions else "a").compactions
+ALONE = [{"id": "a"}]
+
+
+def _found(folder, rows, sessions=ALONE):
+    """The compactions of a conversation."""
+    path = make_store(folder / "state.db", "22", sessions, rows)
+    return _history(path, sessions[-1]["id"]).compactions
+
+
+def _one(folder, rows, sessions=ALONE):
+    """The only one."""
+    (one,) = _found(folder, rows, sessions)
     return one
 
 
@@ -140,7 +148,7 @@ AGAIN = [row | {"id": row["id"] + 5} for row in _chat(1, 8)[-4:]]
     "rows, sessions, note, before, replaced, summary",
     [
         pytest.param(
-            [_summary(10), *_chat(11, 4)], (), CompactionNote.NO_ORIGINALS, (), (), 10,
+            [_summary(10), *_chat(11, 4)], ALONE, CompactionNote.NO_ORIGINALS, (), (), 10,
             id="its originals are gone",
         ),
         pytest.param(
@@ -148,16 +156,16 @@ AGAIN = [row | {"id": row["id"] + 5} for row in _chat(1, 8)[-4:]]
             id="continued without a summary",
         ),
         pytest.param(
-            [*_chat(1, 6, **GONE), *_chat(7, 4)], (), CompactionNote.NO_SUMMARY, SAID, SAID, None,
+            [*_chat(1, 6, **GONE), *_chat(7, 4)], ALONE, CompactionNote.NO_SUMMARY, SAID, SAID, None,
             id="marked as compacted without a summary",
         ),
         pytest.param(
-            [*_chat(1, 8), _summary(9), *AGAIN], (), CompactionNote.NOT_MARKED,
+            [*_chat(1, 8), _summary(9), *AGAIN], ALONE, CompactionNote.NOT_MARKED,
             tuple(range(1, 9)), (1, 2, 3, 4), 9, id="a summary between live rows that it repeats",
         ),
         pytest.param(
             [*_chat(1, 4, **GONE), *_chat(5, 2, active=0), *_chat(7, 2, **GONE), _summary(9)],
-            (), None, (1, 2, 3, 4, 7, 8), (1, 2, 3, 4, 7, 8), 9, id="some were taken back before",
+            ALONE, None, (1, 2, 3, 4, 7, 8), (1, 2, 3, 4, 7, 8), 9, id="some were taken back before",
         ),
     ],
 )  # fmt: skip
@@ -173,7 +181,7 @@ def test_what_was_replaced(
     one = _one(tmp_path, rows, sessions)
     assert (one.before, one.replaced, one.summary) == (before, replaced, summary)
     assert note is None or note in one.notes
-    assert one.is_in_place is not bool(sessions)
+    assert one.is_in_place is (sessions is ALONE)
 
 
 @pytest.mark.parametrize(
@@ -194,8 +202,7 @@ def test_what_was_replaced(
 )
 def test_what_was_written_at_once_is_no_compaction(rows, tmp_path):
     """An edit writes all messages once more, a gateway all of a turn with one time."""
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
-    assert _history(path, "a").compactions == ()
+    assert _found(tmp_path, rows) == ()
 
 
 def test_a_turn_with_one_time_is_not_taken_for_rows_written_again(tmp_path):
@@ -205,10 +212,7 @@ def test_a_turn_with_one_time_is_not_taken_for_rows_written_again(tmp_path):
     again = [
         at | {"timestamp": T0 + 2000 + at["id"] * 1e-6} for at in [_summary(11), *_chat(12, 2)]
     ]
-    path = make_store(
-        tmp_path / "state.db", "22", [{"id": "a"}], [*(row | GONE for row in rows), *again]
-    )
-    first, second = _history(path, "a").compactions
+    first, second = _found(tmp_path, [*(row | GONE for row in rows), *again])
     assert first.before == (1, 2, 3, 4, 5, 6) and second.before == (7, 8, 9, 10)
     assert first.kept == (8,)
 
@@ -219,8 +223,7 @@ def test_the_summaries_a_branch_begins_with_are_no_compactions_of_its_own(state,
     rows = [*_chat(1, 2), _summary(3), *_chat(4, 2), _summary(6, "merged"), *_chat(7, 4)]
     compressed = [*_batch(_summary(11), *AGAIN[-1:])] if state else []
     rows = [*(row | state for row in rows), *(row | {"id": row["id"] + 9} for row in compressed)]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
-    first, *others = _history(path, "a").compactions
+    first, *others = _found(tmp_path, rows)
     assert (first.summary, first.before, first.notes) == (3, (), (CompactionNote.NO_ORIGINALS,))
     assert [one.before for one in others] == [tuple(range(1, 11))] * bool(state)
 
@@ -239,15 +242,14 @@ def test_two_compactions_after_each_other_in_a_resumed_conversation(tmp_path):
     two = [at(_summary(0, "again"), 6 - 1), *said[-3:]]  # merged with the row of that time
     live = at(_row(20, "user", "and now?"), 30)
     rows = [row | GONE for row in [*said, *again(9, one)]] + [*again(16, two), live]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
-    first, second = _history(path, "a").compactions
+    first, second = _found(tmp_path, rows)
     assert (first.summary, second.summary) == (11, 16)
     assert first.kept == (9, 10, 12, 13, 14, 15)
     assert second.originals == (13, 14, 15) and second.since == (20,)
     assert first.is_known and second.is_known
     later = [row | GONE for row in rows] + [at(_summary(21), 40)]
-    path = make_store(tmp_path / "later.db", "22", [{"id": "a"}], later)
-    assert _history(path, "a").compactions[:2] == (first, second)
+    (tmp_path / "state.db").unlink()
+    assert _found(tmp_path, later)[:2] == (first, second)
 
 
 def test_ids_missing_where_it_was_compressed(tmp_path):

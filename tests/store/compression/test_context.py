@@ -18,7 +18,7 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.messages.transcript import read_system_prompt
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
-from hermes_browse.store.sessions.models import Session, View
+from hermes_browse.store.sessions.models import View
 
 NAMES = sorted(path.name for path in DATA.glob("*.json"))
 
@@ -61,13 +61,8 @@ class Played:
         self.case = case(name)
         self.path = store_of(folder / "state.db", self.case)
         self.rows = {row["id"]: row for row in self.case["messages"]}
-        ids = [row["id"] for row in self.case["sessions"]]
-        self.contexts = {}
-        with Store(self.path).reader() as reader:
-            catalog = read_neighbourhood(reader, ids, 2e9)
-            for each in ids:
-                segments = catalog.of_session(each).segments
-                self.contexts[each] = Contexts(reader, segments)
+        ids = (row["id"] for row in self.case["sessions"])
+        self.contexts = {each: _contexts(self.path, each) for each in ids}
 
     def texts(self, request):
         """What was sent, the system prompt left out."""
@@ -135,11 +130,20 @@ def test_what_was_asked_is_first_sent_where_its_context_says(name, tmp_path):
     assert compared > 6
 
 
-def _contexts(path):
-    """The contexts of the long conversation."""
+def _contexts(path, session_id="s0"):
+    """The contexts of a conversation, by default of the long one."""
     with Store(path).reader() as reader:
-        segments = read_neighbourhood(reader, ["s0"], 2e9).of_session("s0").segments
+        segments = read_neighbourhood(reader, [session_id], 2e9).of_session(session_id).segments
         return Contexts(reader, segments)
+
+
+def _said(folder, *texts, flags=({},) * 9):
+    """The contexts of a conversation of questions and answers in turn, with flags of each."""
+    rows = [
+        {"session_id": "a", "role": ("user", "assistant")[at % 2], "content": text} | flags[at]
+        for at, text in enumerate(texts)
+    ]
+    return _contexts(make_store(folder / "state.db", "22", [{"id": "a"}], rows), "a")
 
 
 @pytest.mark.parametrize("in_place", [True, False])
@@ -210,27 +214,16 @@ def test_without_a_message_it_is_what_a_resume_sends(tmp_path):
 )
 def test_a_resume_sends_the_live_rows_alone(states, live, tmp_path):
     """Also where all since the compaction was taken back, or rows are in no order of Hermes'."""
-    flags = {"c": {"active": 0, "compacted": 1}, "r": {"active": 0}, "L": {}}
-    rows = [
-        {"session_id": "a", "role": role, "content": f"said {at}"} | flags[state]
-        for at, (state, role) in enumerate(zip(states, ("user", "assistant") * 3, strict=True))
-    ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
-    with Store(path).reader() as reader:
-        context = Contexts(reader, [Session("a", "cli")]).at(None)
+    meant = {"c": {"active": 0, "compacted": 1}, "r": {"active": 0}, "L": {}}
+    flags = [meant[state] for state in states]
+    context = _said(tmp_path, *(f"said {at}" for at in range(6)), flags=flags).at(None)
     assert [row.id for row in context.rows] == live and context.is_certain
 
 
 def test_whether_a_resume_sends_a_background_review_is_not_certain(tmp_path):
     """Old releases stored it; 0.19 leaves it out, with its answer."""
-    said = ("hello", "hi", "Review the conversation above and consider saving to memory.", "saved")
-    rows = [
-        {"session_id": "a", "role": ("user", "assistant")[at % 2], "content": text}
-        for at, text in enumerate([*said, "thanks", "welcome"])
-    ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
-    with Store(path).reader() as reader:
-        context = Contexts(reader, [Session("a", "cli")]).at(None)
+    asked = "Review the conversation above and consider saving to memory."
+    context = _said(tmp_path, "hello", "hi", asked, "saved", "thanks", "welcome").at(None)
     assert [row.id for row in context.rows if not row.is_certain] == [3, 4]
     assert not context.is_certain
 
@@ -238,13 +231,7 @@ def test_whether_a_resume_sends_a_background_review_is_not_certain(tmp_path):
 def test_what_the_user_said_twice_in_a_row_is_not_certain(tmp_path):
     """`/retry` of the command line leaves the first one and its answer live, and sends neither."""
     said = ("hello", "hi", "what now?", "no idea", "what now?", "that", "thanks", "welcome")
-    rows = [
-        {"session_id": "a", "role": ("user", "assistant")[at % 2], "content": text}
-        for at, text in enumerate(said)
-    ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows)
-    with Store(path).reader() as reader:
-        contexts = Contexts(reader, [Session("a", "cli")])
+    contexts = _said(tmp_path, *said)
     found = [contexts.at(at) for at in range(1, 9)]
     assert [context.is_certain for context in found] == [True] * 4 + [False] * 4
     assert found[-1].notes == (CompactionNote.RETRIED,)

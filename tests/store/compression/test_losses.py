@@ -19,18 +19,15 @@ def _losses(
     kept="goodbye",
     since=(),
 ):
+    gone, tail = {"active": 0, "compacted": 1}, {"role": "user", "content": kept}
+    told = {"role": "assistant", "content": SUMMARY.format(number=1) + "\n" + summary + END}
     rows = [
-        *({"session_id": "a", "active": 0, "compacted": 1} | row for row in replaced),
-        {"session_id": "a", "role": "user", "content": kept, "active": 0, "compacted": 1},
-        {
-            "session_id": "a",
-            "role": "assistant",
-            "content": SUMMARY.format(number=1) + "\n" + summary + END,
-        },
-        {"session_id": "a", "role": "user", "content": kept},
+        *(row | gone for row in (*replaced, tail)),
+        told | {"timestamp": T0 + 99},
+        tail | {"timestamp": T0 + 99 + 1e-6},
+        *({"timestamp": T0 + 100} | row for row in since),
     ]
-    rows[-2:] = [row | {"timestamp": T0 + 99 + at * 1e-6} for at, row in enumerate(rows[-2:])]
-    rows += [{"session_id": "a", "timestamp": T0 + 100} | row for row in since]
+    rows = [row | {"session_id": "a"} for row in rows]
     path = make_store(folder / "state.db", "22", [{"id": "a"}], rows)
     with Store(path).reader() as reader:
         (one,) = read_history(reader, [Session("a", "cli")]).compactions
