@@ -19,7 +19,6 @@ from trashing import run
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import TRIGRAM, WORDS
 from hermes_browse.store.search.engine import Answer
-from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import fold
 
 NOW = 1_767_258_000.0
@@ -67,7 +66,7 @@ def write_store(
 def ask(path: Path, text: str, **options: object) -> Answer:
     """Search a store for a text; all hits unless told otherwise."""
     with Store(path).reader() as reader:
-        return search(reader, parse(text), **({"limit": 0} | options))  # type: ignore[arg-type]  # test options
+        return search(reader, text, **({"limit": 0} | options))  # type: ignore[arg-type]  # test options
 
 
 def ids(answer: Answer) -> list[int]:
@@ -93,7 +92,7 @@ def pages(path: Path, text: str, **options: object) -> list[int]:
 def counted(path: Path, text: str, **options: object) -> int:
     """How many hits are counted, all of them unless told otherwise."""
     with Store(path).reader() as reader:
-        return count(reader, parse(text), **({"cap": 0} | options)).count  # type: ignore[arg-type]  # test options
+        return count(reader, text, **({"cap": 0} | options)).count  # type: ignore[arg-type]  # test options
 
 
 def rows(path: Path) -> dict[int, str]:
@@ -150,9 +149,9 @@ def contains(text: str, piece: str) -> bool:
     return re.search(start + re.escape(bare) + end, text) is not None
 
 
-def containing(path: Path, needle: str) -> list[int]:
-    """Ids of rows that contain a string anywhere, case aside, newest first."""
-    return sorted(
-        (row for row, text in rows(path).items() if needle.casefold() in text.casefold()),
-        reverse=True,
-    )
+def standing(path: Path, text: str) -> list[int]:
+    """Ids of the rows that contain all terms in a text, newest first."""
+    pieces, texts = text.split(), rows(path).items()
+    return sorted((key for key, said in texts if all(contains(said, each) for each in pieces)))[
+        ::-1
+    ]

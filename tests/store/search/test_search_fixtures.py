@@ -2,12 +2,11 @@
 rows."""
 
 import json
-import re
 
 import pytest
 import trashing
 from paths import DATA
-from search_stores import containing, copy_fixture, found, rows
+from search_stores import copy_fixture, found, standing
 
 LITERAL = {
     "C++": "Hermes drops the signs and finds every C",
@@ -53,31 +52,12 @@ def test_nothing_hermes_finds_is_missing(version, store):
 
 @pytest.mark.parametrize("query", LITERAL)
 def test_a_literal_query_finds_exactly_what_stands_there(query, store):
-    needles = query.split()
-    every = set.intersection(*(set(containing(store, needle)) for needle in needles))
-    ours = set(found(store, query))
-    assert ours <= every
-    if len(needles) == 1:
-        assert ours == every
-
-
-def _stands_alone(text, needle):
-    """Whether the needle stands in the text with no letter of a longer word at its ends."""
-    if not needle.isascii():
-        return needle in text
-    before = r"(?<![^\W_])" if needle[0].isalnum() else ""
-    after = r"(?![^\W_])" if needle[-1].isalnum() else ""
-    return re.search(before + re.escape(needle) + after, text, re.IGNORECASE) is not None
+    assert found(store, query) == standing(store, query)
 
 
 @pytest.mark.parametrize("query", [*DROPPED.split(), "'; DROP"])
 def test_what_hermes_drops_is_found_where_it_stands(query, store):
-    texts = rows(store)
-    needles = query.split()
-    expected = [
-        row for row in texts if all(_stands_alone(texts[row], needle) for needle in needles)
-    ]
-    assert found(store, query) == sorted(expected, reverse=True)
+    assert found(store, query) == standing(store, query)
 
 
 def test_relevance_is_that_of_fts5(store):

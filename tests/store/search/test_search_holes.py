@@ -11,7 +11,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search import candidates
 from hermes_browse.store.search.coverage import read_coverage
-from hermes_browse.store.search.query import parse
 
 QUERIES = [
     *["docker", "dock*", "d*", "C++", "大别山", "会", "🚀", "don't", "*ock*"],
@@ -25,7 +24,7 @@ def test_nothing_is_missing_in_a_store_that_hermes_wrote(version, tmp_path):
     """What an index leaves out by its definition is no hole in it."""
     with Store(copy_fixture(version, tmp_path)).reader() as reader:
         assert not read_coverage(reader).reason
-        answer = search(reader, parse("docker"), limit=0)
+        answer = search(reader, "docker", limit=0)
     assert answer.complete and not any("hold" in note for note in answer.notes)
 
 
@@ -76,7 +75,7 @@ def test_rows_put_back_where_no_trigger_puts_them_into_the_index(tmp_path):
 
     def hits():
         with opened.reader() as reader:
-            return len(search(reader, parse("kubernetes"), limit=0).hits)
+            return len(search(reader, "kubernetes", limit=0).hits)
 
     assert hits() == 30
     change(path, "CREATE TABLE gone AS SELECT * FROM messages WHERE id BETWEEN 5 AND 9")
@@ -111,9 +110,9 @@ def _long(path, number):
 def test_what_stands_behind_the_cut_is_found(tmp_path, query):
     path = _long(tmp_path / "state.db", 20)
     with Store(path).reader() as reader:
-        indexed = search(reader, parse(query), limit=0)
+        indexed = search(reader, query, limit=0)
         reader.schema = reader.schema.without_search()
-        scanned = search(reader, parse(query), limit=0)
+        scanned = search(reader, query, limit=0)
     assert ids(indexed) == ids(scanned) and indexed.complete and indexed.total == len(scanned.hits)
     assert found(path, query, order="oldest") == ids(scanned)[::-1]
     assert sorted(found(path, query, order="relevance")) == sorted(ids(scanned))
@@ -129,7 +128,7 @@ def test_too_much_behind_the_cut_is_said(tmp_path, monkeypatch):
         "Hermes' index has only the beginning of 20 messages; 5 of them were read in full.",
     )
     with Store(path).reader() as reader:
-        assert count(reader, parse("tailneedle1")).at_least
+        assert count(reader, "tailneedle1").at_least
 
 
 def test_all_are_ranked_where_all_are_wanted(tmp_path, monkeypatch):

@@ -13,7 +13,6 @@ from searching import search
 from hermes_browse.store.connection import reader as of_reader
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search import rows as module
-from hermes_browse.store.search.query import parse
 
 ROWS = 6000
 PAGE = 32
@@ -47,7 +46,7 @@ def typed(reader, text, limit=PAGE):
     asked = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(of_reader, "observe", lambda sql, seconds, rows: asked.append((sql, rows)))
-        answer = search(reader, parse(text), limit=limit, prefix_last=True)
+        answer = search(reader, text, limit=limit, prefix_last=True)
     texts = [rows for sql, rows in asked if "m.content, " in sql.partition(" FROM ")[0]]
     return answer, [sql for sql, _rows in asked], sum(texts)
 
@@ -73,7 +72,7 @@ def test_what_is_kept_is_bounded(store, monkeypatch):
     monkeypatch.setattr(module, "MOST_KEPT", 100)
     monkeypatch.setattr(module, "LONGEST_KEPT", 50)  # no pictures
     with Store(store).reader() as reader:
-        search(reader, parse("plai"), limit=300, prefix_last=True)
+        search(reader, "plai", limit=300, prefix_last=True)
         rows = reader.kept[module.StoredRow, False]
         assert 0 < len(rows) <= 164
         assert not any(row.stored.startswith("\x00json:") for row in rows.values())
@@ -100,5 +99,5 @@ def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store):
     with Store(store).reader() as reader:
         assert typed(reader, "docker")[0].hits
         for text in ("role:tool docker", "id:none docker"):
-            assert search(reader, parse(text), prefix_last=True).hits == ()
-        assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()
+            assert search(reader, text, prefix_last=True).hits == ()
+        assert search(reader, "docker in:reasoning", prefix_last=True).hits == ()

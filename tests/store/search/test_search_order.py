@@ -15,7 +15,6 @@ from search_stores import NOW, ask, change, copy_fixture, found, ids, pages, wri
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search.query import parse
 from hermes_browse.tui.cli import main
 
 QUERIES = ["docker", "d*", "docker ro*", "role:user", "桂 OR docker", "row -needle", "::", "桂林"]
@@ -73,7 +72,7 @@ def test_what_comes_later_is_put_in_its_place(tmp_path):
 
     def newest():
         with opened.reader() as reader:
-            return ids(search(reader, parse("docker")))
+            return ids(search(reader, "docker"))
 
     assert newest() == [3, 2, 1]
     for key, seconds, order in (

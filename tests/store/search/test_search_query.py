@@ -4,10 +4,8 @@ from datetime import datetime
 
 import pytest
 from paths import ROOT
-from search_stores import write_store
-from searching import search
+from search_stores import found, write_store
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.filters import (
     EVERYTHING,
     FILTERS,
@@ -120,8 +118,8 @@ def test_a_lone_quote_keeps_what_it_was_part_of():
     ],
 )
 def test_filters(text, expected):
-    (found,) = parse(text, now=NOW).filters
-    assert (found.key, found.op, found.value, found.negated) == expected
+    (typed,) = parse(text, now=NOW).filters
+    assert (typed.key, typed.op, typed.value, typed.negated) == expected
 
 
 @pytest.mark.parametrize(
@@ -200,8 +198,7 @@ _CALLS = '[{"function": {"name": "grep", "arguments": "{}"}}]'
 )
 def test_conditions_on_messages(tmp_path, text, row, expected):
     path = write_store(tmp_path / "state.db", [{"content": "", "timestamp": NOW} | row])
-    with Store(path).reader() as reader:
-        assert bool(search(reader, parse(text, now=NOW), now=NOW).hits) is expected
+    assert bool(found(path, text, now=NOW)) is expected
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What the program says mends an index is carried out on damaged copies, and must mend them."""
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -9,15 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from search_stores import change, copy_fixture, found, ids
+from search_stores import change, copy_fixture, found, ids, standing
 from searching import search
-from trashing import rows
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import problems_of, search_health, summarize
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search.coverage import ASK_DOCTOR, read_coverage
-from hermes_browse.store.search.query import parse
 
 _TRIGGERS = [
     f"DROP TRIGGER IF EXISTS {table}_{what}"
@@ -67,22 +64,13 @@ def _carry_out(path, advice):
     subprocess.run(python, env=home, check=True, capture_output=True, timeout=120)
 
 
-def _scan(path):
-    found = rows(path, "SELECT id, content, tool_name, tool_calls FROM messages")
-    word = re.compile(r"\bdocker\b", re.IGNORECASE)
-    return sorted(
-        (key for key, *texts in found if any(word.search(text) for text in texts if text)),
-        reverse=True,
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
 @pytest.mark.parametrize("how", _DAMAGES)
 def test_what_is_advised_mends_the_index(tmp_path, how):
     path = copy_fixture(22, tmp_path).rename(tmp_path / "state.db")
     change(path, *_DAMAGES[how])
-    assert sorted(found(path, "docker"), reverse=True) == _scan(path), (
+    assert sorted(found(path, "docker"), reverse=True) == standing(path, "docker"), (
         "found all the same, by a scan"
     )
     advice = _advice(path)
@@ -92,7 +80,7 @@ def test_what_is_advised_mends_the_index(tmp_path, how):
         coverage = read_coverage(reader)
         assert not coverage.reason and coverage.indexed == coverage.messages
         assert not search_health(reader).remedy
-    assert sorted(found(path, "docker"), reverse=True) == _scan(path)
+    assert sorted(found(path, "docker"), reverse=True) == standing(path, "docker")
 
 
 @pytest.mark.parametrize("how", ["no tables", "stale"])
@@ -141,7 +129,7 @@ def test_what_a_search_finds_broken_is_called_broken(tmp_path, how, said):
     path = copy_fixture(22, tmp_path)
     change(path, *_DAMAGES[how])
     with Store(path).reader() as reader:
-        answer = search(reader, parse("docker"), limit=0)
-        assert ids(answer) == _scan(path)
+        answer = search(reader, "docker", limit=0)
+        assert ids(answer) == standing(path, "docker")
         assert said in str(read_coverage(reader)) and "index broken" in str(read_coverage(reader))
         assert any("cannot be used" in note and said in note for note in answer.notes)

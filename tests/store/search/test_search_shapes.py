@@ -7,7 +7,6 @@ from searching import search
 from hermes_browse.store.connection import reader as module
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreBusyError, StoreDamagedError
-from hermes_browse.store.search.query import parse
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def test_what_is_wrong_with_the_store_is_not_laid_to_its_index(whole, monkeypatc
 
         monkeypatch.setattr(reader, "rows", failing)
         with pytest.raises(kind):
-            search(reader, parse("docker"))
+            search(reader, "docker")
         assert reader.schema.fts is not None
 
 
@@ -73,7 +72,7 @@ def test_ids_with_holes_of_any_width(tmp_path):
     assert found(path, "桂林") == [far + 9, 3]
     assert found(path, "桂林", order="oldest") == [3, far + 9]
     with Store(path).reader() as reader:
-        search(reader, parse("absent"))
+        search(reader, "absent")
         assert reader.statements < 40
 
 
@@ -83,7 +82,7 @@ def test_no_statement_reads_the_whole_table_for_its_ends(whole, monkeypatch):
     with Store(whole).reader() as reader:
         with monkeypatch.context() as patch:
             patch.setattr(module, "observe", lambda sql, seconds, rows: asked.append(sql))
-            search(reader, parse("d"), prefix_last=True)
+            search(reader, "d", prefix_last=True)
         (sql,) = {sql for sql in asked if "min(id) FROM messages" in sql}
         plan = " ".join(str(row[3]) for row in reader.rows(f"EXPLAIN QUERY PLAN {sql}"))
     assert plan.count("SEARCH messages") == 2 and "SCAN messages" not in plan
