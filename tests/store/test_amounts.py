@@ -1,5 +1,5 @@
-"""Ages, dates and times as people write them: one reader for the search, the clean-up, the options
-and the settings."""
+"""Ages, dates, counts, sizes and amounts of money as people write them: one reader for the search, the
+clean-up, the options and the settings."""
 
 import re
 from datetime import datetime
@@ -7,11 +7,22 @@ from datetime import datetime
 import pytest
 from builders import DAY, make_store
 
-from hermes_browse.store.amounts import HOUR, MINUTE, MONTH, WEEK, YEAR, parse_age, parse_when
+from hermes_browse.store.amounts import (
+    HOUR,
+    MINUTE,
+    MONTH,
+    WEEK,
+    YEAR,
+    parse_age,
+    parse_bytes,
+    parse_count,
+    parse_money,
+    parse_when,
+)
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.query import parse as parse_query
 from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.relations import STALE_AFTER
@@ -53,7 +64,9 @@ def test_an_age_in_m_is_refused_by_name(text):
             read(text)
         assert str(refusal.value) == words
     word = text.strip().replace(" ", "")
-    assert [each.text for each in parse(f"after:{word}", now=NOW).problems] == [f"after: {words}"]
+    assert [each.text for each in parse_query(f"after:{word}", now=NOW).problems] == [
+        f"after: {words}"
+    ]
     assert [each.text for each in parse_line(f"older:{word}", NOW).problems] == [f"older: {words}"]
 
 
@@ -102,7 +115,7 @@ def test_a_search_and_a_clean_up_read_the_same(text):
     age = Selection(parse_line(f'older:"{text}"', NOW)).age(NOW)
     assert age == pytest.approx(NOW - when.start)
     if " " not in text:
-        assert not parse(f"before:{text}", now=NOW).problems
+        assert not parse_query(f"before:{text}", now=NOW).problems
 
 
 def test_stale_is_one_span(tmp_path):
@@ -113,7 +126,45 @@ def test_stale_is_one_span(tmp_path):
     rows = [{"session_id": "stale", "timestamp": NOW - STALE_AFTER}]
     with Store(make_store(tmp_path / "state.db", "22", sessions, rows)).reader() as reader:
         catalog = read_catalog(reader, NOW)
-        searched = set(roots_in(reader, compile_filters(parse("is:stale", now=NOW), NOW), catalog))
+        searched = set(
+            roots_in(reader, compile_filters(parse_query("is:stale", now=NOW), NOW), catalog)
+        )
         plan = make_plan(reader, catalog, Selection(parse_line("is:stale", NOW)), NOW)
     planned = {each.conversation.root_id for each in plan.selected}
     assert searched == planned == {"stale"}
+
+
+def test_sizes():
+    """In thousands, as sizes are shown; with an i in 1024s."""
+    sizes = {
+        "0": 0, "1024": 1024, "10M": 10_000_000, "10mb": 10_000_000, "1.5G": 1_500_000_000, "2k": 2000,
+        "4MiB": 4 * 1024 * 1024, "1T": 10**12, "7B": 7, "1 K": 1000,
+    }  # fmt: skip
+    assert {text: parse_bytes(text) for text in sizes} == sizes
+
+
+def test_counts():
+    """Whole, with separators or units."""
+    texts = ("0", " 5 ", "1,000", "1,234,567", "20k", "1.5M")
+    assert [parse_count(text) for text in texts] == [0, 5, 1000, 1_234_567, 20_000, 1_500_000]
+
+
+def test_money():
+    """With and without the sign."""
+    amounts = {"5": 5, "$0.50": 0.5, ".5": 0.5, "2k": 2e3, "$1.5M": 1.5e6, "0": 0}
+    assert {text: parse_money(text) for text in amounts} == amounts
+
+
+@pytest.mark.parametrize(
+    ("parse", "words", "texts"),
+    [
+        (parse_bytes, "wants a size", "M -1 10X 1i 1e3 inf 99999999T"),
+        (parse_count, "wants a whole number", "k few -5 1.5 1_000 1,00 99999999999999999999 inf 1e3 $5"),
+        (parse_money, "wants an amount", "$ . x -1 nan inf 1e99 99999999M"),
+    ],
+)  # fmt: skip
+def test_what_is_none_is_refused(parse, words, texts):
+    """Nothing is none either, and a part of a message is no message."""
+    for text in ("", *texts.split()):
+        with pytest.raises(ValueError, match=words):
+            parse(text)
