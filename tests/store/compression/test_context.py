@@ -8,6 +8,7 @@ from builders import make_store
 from compressed import DATA, case, long_conversation, store_of
 from effort import slow_but
 from playing import said_by
+from pruning import expected
 from trashing import execute
 
 from hermes_browse.store.compression import CompactionNote
@@ -172,9 +173,7 @@ def test_a_row_carried_over_has_the_context_of_its_original(tmp_path):
 def test_the_newest_context_is_what_hermes_loads(version, fixture_store):
     """Of 0.22 no requests are recorded, only what a session loads, which includes the newest
     answer."""
-    said = json.loads((DATA.parent / f"expected-v{version}.json").read_text(encoding="utf-8"))[
-        "messages"
-    ]
+    said = expected(f"v{version}")["messages"]
     compared = compressed = 0
     with Store(fixture_store(f"state-v{version}")).reader() as reader:
         for conversation in read_catalog(reader, 2e9).select(View.ALL):

@@ -1,11 +1,9 @@
 """Our hits against those of the real Hermes, on stores it wrote, and against a plain reading of all
 rows."""
 
-import json
-
 import pytest
 import trashing
-from paths import DATA
+from pruning import expected
 from search_stores import copy_fixture, found, standing
 
 LITERAL = {
@@ -41,7 +39,7 @@ def _ids(entries):
 
 @pytest.mark.slow
 def test_nothing_hermes_finds_is_missing(version, store):
-    answers = json.loads((DATA / f"expected-v{version}.json").read_text())["search"]
+    answers = expected(f"v{version}")["search"]
     assert len(answers) > 50
     missing = {}
     for query, entries in answers.items():

@@ -1,14 +1,11 @@
 """Where our answers differ from those of the Hermes that wrote the store: exactly where the table
 says, and why."""
 
-import json
-import shutil
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
-from paths import DATA
-from search_stores import change
+from pruning import expected
+from search_stores import change, copy_fixture
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
@@ -130,14 +127,14 @@ def compared(said, catalog, reader):
                 yield case, session, shown_in(reader, session, reading), messages[key]
     for session, displayed in said.get("display_ids", {}).items():
         yield "displayed", session, shown_in(reader, session), displayed
-    for title, expected in said["resolve_title"].items():
-        yield "title", title, resolve_title(reader, title), expected
+    for title, theirs in said["resolve_title"].items():
+        yield "title", title, resolve_title(reader, title), theirs
     yield "last", "cli", resolve_last(reader, "cli"), said["last_cli"][0]
-    for text, expected in said["prefix"].items():
+    for text, theirs in said["prefix"].items():
         found = None
         with suppress(NotFoundError):
             found = resolve_session(reader, text)
-        yield "prefix", text, found, expected
+        yield "prefix", text, found, theirs
 
 
 def shown_in(reader, session, reading=Reading.SAID):
@@ -153,13 +150,13 @@ def version(request):
 @pytest.fixture
 def path(version, tmp_path):
     """A copy of a store that Hermes wrote."""
-    return Path(shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), tmp_path / "state.db"))
+    return copy_fixture(version, tmp_path)
 
 
 @pytest.fixture
 def said(version):
     """What its Hermes said of it."""
-    return json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))
+    return expected(f"v{version}")
 
 
 @pytest.fixture
@@ -172,13 +169,13 @@ def test_we_differ_where_the_table_says(version, said, reader):
     """Nowhere else, and everywhere there: a difference that has gone must leave the table."""
     every = list(compared(said, read_catalog(reader, said["now"]), reader))
     found = {(case, id) for case, id, ours, theirs in every if ours != theirs}
-    expected = {
+    wanted = {
         (case, next((each for each in said["lineage"] if each.endswith(end)), end))
         for versions, case, ends, _ in DIFFERENCES
         if version in versions
         for end in ends
     }
-    assert found == expected
+    assert found == wanted
 
 
 def test_what_is_counted_is_what_is_shown(said, reader):
