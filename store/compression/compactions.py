@@ -199,10 +199,9 @@ def read_history(
 ) -> CompactionHistory:
     """Find the compactions of a conversation from its sessions, root first, and the ids that are
     missing between its rows."""
-    gaps: dict[int, IdGap] = {}
-    for session in segments if with_gaps else ():
-        for after, *gap in reader.rows(_GAPS, [session.id]):
-            gaps[as_int(after)] = IdGap(*map(as_int, gap))
+    searched = segments if with_gaps else ()
+    found = (row for session in searched for row in reader.rows(_GAPS, [session.id]))
+    gaps = {as_int(after): IdGap(*map(as_int, gap)) for after, *gap in found}
     generations: list[Generation] = []
     previous = Generation(-1, ())
     for segment, rows in enumerate(read_rows(reader, segments)):

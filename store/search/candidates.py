@@ -21,7 +21,7 @@ from ..messages.chat_message import HitOrder
 from ..progress import TellShare, never, quiet
 from ..sessions.catalog import UNREAD, Catalog, read_catalog
 from ..sessions.first_page import ids_follow_time
-from ..sessions.models import FAR_PAST, View
+from ..sessions.models import FAR_PAST, View, ids_of
 from ..text import text_of
 from ..wording import _, ngettext
 from .conditions import (
@@ -129,9 +129,8 @@ class Candidates:
                 self.catalog = read_catalog(self.reader, self.now)
             self.roots = frozenset(roots_in(self.reader, self.conditions, self.catalog))
             chosen = map(self.catalog.conversation, self.roots)
-            ids = json.dumps([id for each in chosen for id in each.session_ids])
             inside = "m.session_id IN (SELECT value FROM json_each(?))"
-            rows.append(Condition(inside, (ids,)))
+            rows.append(Condition(inside, (json.dumps(ids_of(chosen)),)))
         self._where = all_of(rows)
 
     def begin(self) -> None:

@@ -108,18 +108,18 @@ def _may_contain(needles: Collection[str], test: str = "instr(lower({text}), ?) 
 def may_have(group: Iterable[Term]) -> Condition:
     """Return a condition that is true for all rows which have the terms of a group, and false for
     most others."""
-    conditions = []
-    for each in group:
-        # What JSON may put an escape into, or before, is left out.
-        parts = re.findall("[a-z0-9]+" if each.is_plain else r"[!#-.0-\[\]-~]+", each.spelling)
-        has_case = each.composed.lower() != each.composed.upper()
-        condition = _may_contain([max(parts, key=len)] if parts else ())
-        if not parts and not has_case:  # Chinese, emoji, signs
-            piece = max(re.split(r'[\s"/\\]+', each.composed), key=len)
-            within = [Condition(f"instr({text}, ?) > 0", (piece,)) for text in _TEXTS]
-            condition = any_of([*within, Condition(_HAS_ESCAPES)])
-        conditions.append(condition)
-    return all_of(conditions)
+    return all_of(map(_may_have_term, group))
+
+
+def _may_have_term(each: Term) -> Condition:
+    # What JSON may put an escape into, or before, is left out.
+    parts = re.findall("[a-z0-9]+" if each.is_plain else r"[!#-.0-\[\]-~]+", each.spelling)
+    if parts or each.composed.lower() != each.composed.upper():
+        return _may_contain([max(parts, key=len)] if parts else ())
+    # Chinese, emoji, signs
+    piece = max(re.split(r'[\s"/\\]+', each.composed), key=len)
+    within = [Condition(f"instr({text}, ?) > 0", (piece,)) for text in _TEXTS]
+    return any_of([*within, Condition(_HAS_ESCAPES)])
 
 
 def may_be_joined(group: Iterable[Term]) -> Condition:
@@ -156,8 +156,10 @@ _WINDOWS = 24
 
 
 def _any(expressions: Iterable[str]) -> str:
-    either = " OR ".join(dict.fromkeys(expressions))
-    return either and f"({either})"
+    """Return what is true where one of some expressions is; empty if one of these is, or there are
+    none."""
+    listed = dict.fromkeys(expressions)
+    return f"({' OR '.join(listed)})" if listed and all(listed) else ""
 
 
 def _phrase(words: Sequence[str], *, is_open: bool) -> str:
@@ -277,11 +279,8 @@ class Spellings:
         """
         # Where a text is broken, there may be a line end or another blank.
         pieces = [piece for each in group if not each.words for piece in each.spelling.split()]
-        parts = []
-        for piece in pieces:
-            # Each form must have an expression.
-            matches = list(map(self._substring, in_json(piece, ensure_ascii=False)))
-            parts.append(_any(matches) if all(matches) else "")
+        forms = (in_json(piece, ensure_ascii=False) for piece in pieces)
+        parts = (_any(map(self._substring, each)) for each in forms)
         return " AND ".join(filter(None, parts))
 
     def _substring(self, text: str) -> str:

@@ -13,7 +13,6 @@ from ..connection.reader import Reader, chunks
 from ..errors import no_session
 from ..wording import _
 from .models import (
-    FAR_PAST,
     Conversation,
     Hidden,
     Relation,
@@ -21,7 +20,9 @@ from .models import (
     Sort,
     Status,
     View,
+    ids_of,
     known_sum,
+    or_past,
     start_key,
 )
 from .relations import (
@@ -55,8 +56,7 @@ def sort_in_pieces(
 
 def rank(conversation: Conversation) -> tuple[float, str]:
     """Sort key: the newest activity of a conversation, then the id of its tip."""
-    active = conversation.last_active
-    return FAR_PAST if active is None else active, conversation.id
+    return or_past(conversation.last_active), conversation.id
 
 
 _SORTED_BY = {
@@ -87,8 +87,7 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation],
     stored = attrgetter(_SORTED_BY[sort])
 
     def key(conversation: Conversation) -> float:
-        value: float | None = measured.get(conversation.root_id, stored(conversation))
-        return FAR_PAST if value is None else value
+        return or_past(measured.get(conversation.root_id, stored(conversation)))
 
     return key
 
@@ -284,8 +283,7 @@ def catalog_of(sessions: Iterable[Session], now: float, known: Catalog | None = 
 def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
     """Return the ids of sessions whose changes leave no trace: the most recently used, those that
     were touched, and their children."""
-    recent = map(catalog.conversation, catalog.listed(View.ALL)[:_REREAD])
-    ids = [id for conversation in recent for id in conversation.session_ids]
+    ids = ids_of(map(catalog.conversation, catalog.listed(View.ALL)[:_REREAD]))
     for each in touched:
         ids += [each, *(child.id for child in catalog.children_of(each))]
     return list(dict.fromkeys(ids))

@@ -11,7 +11,7 @@ from ..connection.reader import Reader
 from ..messages.decode import read_previews
 from ..messages.transcript import count_rows
 from .catalog import read_catalog
-from .models import Conversation, Hidden, Sort, View
+from .models import Conversation, Hidden, Sort, View, ids_of
 
 
 class ListPage(NamedTuple):
@@ -60,7 +60,7 @@ def _sum(counts: Mapping[str, int], conversation: Conversation) -> int:
 
 def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
     """Add preview and row count to the conversations of a page."""
-    counts = count_rows(reader, [id for each in conversations for id in each.session_ids])
+    counts = count_rows(reader, ids_of(conversations))
     previews = read_previews(reader, {each.root_id: each.segments for each in conversations})
     return [
         each._replace(

@@ -17,12 +17,12 @@ from math import inf
 from ..amounts import DAY
 from ..wording import N_, _
 from .models import (
-    FAR_PAST,
     Conversation,
     ConversationKind,
     Relation,
     Session,
     Status,
+    or_past,
     start_key,
 )
 
@@ -130,16 +130,14 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
     """Sort key among several continuations of one session, the best one last (0.19
     `get_compression_tip`)."""
     rank = 2 if child.end_reason == "compression" else int(child.ended_at is None)
-    newest = child.last_active if child.last_active is not None else FAR_PAST
-    return rank, newest, *start_key(child)
+    return rank, or_past(child.last_active), *start_key(child)
 
 
 def kind_of(root: Session, relation: Relation) -> ConversationKind:
     """Return the kind of a conversation, by its first session and its relation to its parent."""
-    is_agent = relation is Relation.DELEGATED or root.source == "subagent"
-    if relation in (Relation.ROOT, Relation.ORPHAN):  # a subagent whose parent is gone
-        is_agent = is_agent or root.delegate_from not in (None, ORPHANED)
-    if is_agent:
+    is_lost = relation in (Relation.ROOT, Relation.ORPHAN)  # maybe an agent whose parent is gone
+    was_delegated = is_lost and root.delegate_from not in (None, ORPHANED)
+    if was_delegated or relation is Relation.DELEGATED or root.source == "subagent":
         return ConversationKind.SUBAGENT
     if root.source in AUTOMATION_SOURCES:
         return ConversationKind.AUTOMATION
@@ -149,14 +147,13 @@ def kind_of(root: Session, relation: Relation) -> ConversationKind:
 def status(segments: Sequence[Session], now: float) -> Status:
     """Return the state of a session or of a conversation, as segments, root first; `now` is in Unix
     seconds."""
-    newest = segments[-1].last_active
     if any(segment.busy for segment in segments):
         return Status.LIVE
     if not any(segment.has_messages for segment in segments):
         return Status.EMPTY
     if is_ended(segments):
         return Status.ENDED
-    if newest is not None and abs(now - newest) < LIVE_SECONDS:
+    if abs(now - or_past(segments[-1].last_active)) < LIVE_SECONDS:
         return Status.LIVE
     return Status.OPEN
 
@@ -176,8 +173,7 @@ def is_ended(segments: Sequence[Session]) -> bool:
 def idle_seconds(conversation: Conversation, now: float) -> float:
     """Return the seconds since the last activity of any segment; infinity if the store has no time
     for it."""
-    active = conversation.last_active
-    return now - (FAR_PAST if active is None else active)
+    return now - or_past(conversation.last_active)
 
 
 def is_stale(conversation: Conversation, now: float) -> bool:

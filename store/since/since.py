@@ -16,7 +16,7 @@ from ..messages.decode import with_names
 from ..messages.transcript import branched_off
 from ..notes.notes_file import NotesError, ReadMarks, no_marks, read_marks
 from ..sessions.catalog import Catalog
-from ..sessions.models import FAR_PAST, Conversation, Status, View
+from ..sessions.models import FAR_PAST, Conversation, Status, View, ids_of, or_past
 from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line, text_of
 from ..wording import _, ngettext
@@ -46,7 +46,7 @@ class Since(NamedTuple):
 
 def order(item: SinceItem) -> tuple[int, float]:
     """Sort items lane by lane, the newest first in each."""
-    return LANES.index(item.lane), -(FAR_PAST if item.at is None else item.at)
+    return LANES.index(item.lane), -or_past(item.at)
 
 
 def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
@@ -255,7 +255,7 @@ def _read_new(
 
     `is_new` is given the root id of the conversation, the id of the row, and its time.
     """
-    sessions = [id for each in conversations for id in each.session_ids]
+    sessions = ids_of(conversations)
     by_root: defaultdict[str, dict[int, float | None]] = defaultdict(dict)
     for session, stored_id, time in reader.rows_in(
         "SELECT m.session_id, m.id, m.timestamp FROM message_rows m "

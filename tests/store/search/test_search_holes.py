@@ -89,7 +89,8 @@ def test_rows_put_back_where_no_trigger_puts_them_into_the_index(tmp_path):
     assert hits() == 30
 
 
-def _long(path, number):
+def _long(path):
+    """Twenty long outputs, each before two short messages."""
     rows = [
         {
             "session_id": "s",
@@ -99,7 +100,7 @@ def _long(path, number):
         }
         if at % 3 == 0
         else {"session_id": "s", "content": f"short docker {at}"}
-        for at in range(number * 3)
+        for at in range(60)
     ]
     return make_store(path, "31", [{"id": "s", "source": "cli"}], rows)
 
@@ -108,7 +109,7 @@ def _long(path, number):
     "query", ["tailneedle1", "tailneedle*", "tailnee*", "docker", '"tailneedle0 docker"', "docke*"]
 )
 def test_what_stands_behind_the_cut_is_found(tmp_path, query):
-    path = _long(tmp_path / "state.db", 20)
+    path = _long(tmp_path / "state.db")
     with Store(path).reader() as reader:
         indexed = search(reader, query, limit=0)
         reader.schema = reader.schema.without_search()
@@ -121,7 +122,7 @@ def test_what_stands_behind_the_cut_is_found(tmp_path, query):
 
 def test_too_much_behind_the_cut_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(candidates, "_MOST_TRUNCATED", 5)
-    path = _long(tmp_path / "state.db", 20)
+    path = _long(tmp_path / "state.db")
     answer = ask(path, "tailneedle1")
     assert not answer.complete and not answer.stopped and answer.total is None
     assert answer.notes == (

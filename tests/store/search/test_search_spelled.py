@@ -183,22 +183,14 @@ def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path, query):
 
 
 def call_of(*calls):
-    """A row that calls tools, as Hermes stores it; arguments that are no text are written as
-    JSON."""
-    listed = [
-        {"id": "call_9f", "function": {"name": name, "arguments": _written(said)}}
-        for name, said in calls
-    ]
-    return {"role": "assistant", "content": "", "tool_calls": json.dumps(listed)}
-
-
-def _written(value):
-    return value if isinstance(value, str) else json.dumps(value)
+    """A row that calls tools."""
+    return {"role": "assistant", "content": "", "tool_calls": [tool_call(*each) for each in calls]}
 
 
 def result_of(tool, content):
     """What a tool gave, as Hermes stores it."""
-    return {"role": "tool", "tool_name": tool, "content": _written(content)}
+    text = content if isinstance(content, str) else json.dumps(content)
+    return {"role": "tool", "tool_name": tool, "content": text}
 
 
 @pytest.mark.parametrize(
@@ -260,24 +252,19 @@ _SUMMARY = "[CONTEXT SUMMARY]:\nGulls nest.\n--- END OF CONTEXT SUMMARY ---\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "snippet", "speaker"),
+    ("text", "query", "snippet", "speaker"),
     [
-        (_SUMMARY, "[CONTEXT SUMMARY]: Gulls nest.", "summary"),
-        (f"{_SUMMARY}Two gulls.", "Two gulls.", "user"),
-        (f"{_SUMMARY}Two terns.", "[CONTEXT SUMMARY]: Gulls nest.", "summary"),
+        (_SUMMARY, "gulls", "[CONTEXT SUMMARY]: Gulls nest.", "summary"),
+        (f"{_SUMMARY}Two gulls.", "gulls", "Two gulls.", "user"),
+        (f"{_SUMMARY}Two terns.", "gulls", "[CONTEXT SUMMARY]: Gulls nest.", "summary"),
+        (_SUMMARY, '"end of context"', _SUMMARY.replace("\n", " ").strip(), "summary"),
     ],
 )
-def test_nobody_said_a_summary(tmp_path, text, snippet, speaker):
+def test_nobody_said_a_summary(tmp_path, text, query, snippet, speaker):
     """What was said is shown first, where a summary was merged with it."""
     path = write_store(tmp_path / "summary.db", [{"role": "user", "content": text}])
-    (hit,) = ask(path, "gulls").hits
+    (hit,) = ask(path, query).hits
     assert (hit.snippet, hit.speaker, hit.role) == (snippet, speaker, "user")
-
-
-def test_nobody_said_the_end_of_a_summary(tmp_path):
-    path = write_store(tmp_path / "summary.db", [{"role": "user", "content": _SUMMARY}])
-    (hit,) = ask(path, '"end of context"').hits
-    assert (hit.speaker, hit.role) == ("summary", "user")
 
 
 def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path):
@@ -290,10 +277,7 @@ def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path):
 
 def test_what_no_word_leads_to_is_found_inside(tmp_path):
     """A word without its accents that JSON spells in escapes, and a word that touches an emoji."""
-    rows = [
-        {"role": "tool", "content": json.dumps({"output": text})}
-        for text in ("a café", "b", "🦊fox")
-    ]
+    rows = [result_of("", {"output": text}) for text in ("a café", "b", "🦊fox")]
     path = write_store(tmp_path / "tool.db", rows)
     assert (found(path, "café"), found(path, "*cafe*"), found(path, "*fox*")) == ([1], [1], [3])
     assert (found(path, "cafe"), found(path, "fox"), found(path, "🦊f*")) == ([], [], [3])
