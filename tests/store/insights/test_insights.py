@@ -234,26 +234,18 @@ def test_days_and_hours_are_local(tmp_path, monkeypatch, zone, begin, offsets, d
     assert week.messages == len(offsets) - 1, "seven days, with today"
 
 
-def test_buckets_without_a_gap():
-    """Of each unit, over the end of a year."""
-    assert all_buckets("2025-12-30", "2026-01-02", "day") == [
-        "2025-12-30",
-        "2025-12-31",
-        "2026-01-01",
-        "2026-01-02",
-    ]
-    assert all_buckets("2025-12-22", "2026-01-05", "week") == [
-        "2025-12-22",
-        "2025-12-29",
-        "2026-01-05",
-    ]
-    assert all_buckets("2025-11", "2026-02", "month") == [
-        "2025-11",
-        "2025-12",
-        "2026-01",
-        "2026-02",
-    ]
-    assert all_buckets("unknown", "2026-02", "month") == []
+@pytest.mark.parametrize(
+    ("unit", "keys"),
+    [
+        ("day", ["2025-12-30", "2025-12-31", "2026-01-01", "2026-01-02"]),
+        ("week", ["2025-12-22", "2025-12-29", "2026-01-05"]),
+        ("month", ["2025-11", "2025-12", "2026-01", "2026-02"]),
+    ],
+)
+def test_buckets_without_a_gap(unit, keys):
+    """Over the end of a year."""
+    assert all_buckets(keys[0], keys[-1], unit) == keys
+    assert all_buckets("unknown", keys[-1], unit) == []
 
 
 @pytest.mark.parametrize("by", GROUPINGS)

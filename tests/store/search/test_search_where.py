@@ -73,14 +73,19 @@ def test_a_file_is_found_in_arguments_and_in_what_is_said(tmp_path, shape, fts):
     )
 
 
+_FILES = {
+    "file:auth.py": [5, 4, 3, 2, 1],
+    "file:src/auth": [5, 4, 3, 2, 1],  # the beginning of a name will do
+    "please file:src/auth.py": [1],
+    "-file:src/auth.py cookie": [5],
+    "file:src/author file:lib/other.py": [5, 4, 2],
+    "file:src/auth.py role:user": [1],
+}
+
+
 def test_files(tmp_path):
     path = _store(tmp_path)
-    assert _found(path, "file:auth.py") == [5, 4, 3, 2, 1]
-    assert _found(path, "file:src/auth") == [5, 4, 3, 2, 1], "the beginning of a name will do"
-    assert _found(path, "please file:src/auth.py") == [1]
-    assert _found(path, "-file:src/auth.py cookie") == [5]
-    assert _found(path, "file:src/author file:lib/other.py") == [5, 4, 2]
-    assert _found(path, "file:src/auth.py role:user") == [1]
+    assert {text: _found(path, text) for text in _FILES} == _FILES
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3])
@@ -105,6 +110,15 @@ def test_calls_that_are_no_json(tmp_path):
     assert not edits_file('[{"name": "terminal", "arguments": "rm src/auth.py"}]', "src/auth.py")
 
 
+_REASONED = {
+    "cookie": [5],
+    "in:reasoning": [4, 3],
+    "in:reasoning -cookie": [4],
+    "in:reasoning tool:patch": [4],
+    "in:reasoning cookie file:src/auth.py": [3],
+}
+
+
 @pytest.mark.parametrize("shape", NAMES)
 def test_reasoning_is_searched_when_asked(tmp_path, shape):
     path = _store(tmp_path, shape)
@@ -112,11 +126,7 @@ def test_reasoning_is_searched_when_asked(tmp_path, shape):
     (hit,) = answer.hits
     assert (hit.message_id, hit.snippet, hit.match) == (3, "the cookie may be stale", ((4, 10),))
     assert answer.engine == "scan" and any("no index" in note for note in answer.notes)
-    assert _found(path, "cookie") == [5]
-    assert _found(path, "in:reasoning") == [4, 3]
-    assert _found(path, "in:reasoning -cookie") == [4]
-    assert _found(path, "in:reasoning tool:patch") == [4]
-    assert _found(path, "in:reasoning cookie file:src/auth.py") == [3]
+    assert {text: _found(path, text) for text in _REASONED} == _REASONED
     assert "in: knows reasoning" in parse("in:title x").problems[0].text
 
 
@@ -217,9 +227,8 @@ def test_a_time_as_text_is_a_time(tmp_path):
     times = ("2026-03-05T08:00:00", "none")
     rows = [{"content": "kayak", "timestamp": time} for time in times]
     path = write_store(tmp_path / "state.db", rows)
-    for query in ("on:2026-03-05", "after:2026-03-04", "before:2026-03-06"):
-        assert _found(path, f"kayak {query}") == [1]
-    assert _found(path, "kayak before:2026-03-05") == []
+    queries = ("on:2026-03-05", "after:2026-03-04", "before:2026-03-06", "before:2026-03-05")
+    assert [_found(path, f"kayak {query}") for query in queries] == [[1], [1], [1], []]
 
 
 @pytest.mark.parametrize(

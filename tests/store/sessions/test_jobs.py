@@ -40,9 +40,7 @@ def test_the_name_of_a_job(tmp_path):
         {"id": "c"},
         None,
     ]
-    for text in (json.dumps({"jobs": jobs}), "\ufeff" + json.dumps(jobs)):
+    read = (json.dumps({"jobs": jobs}), "\ufeff" + json.dumps(jobs))
+    for text in (*read, "{", '{"jobs": 3}', "[" * 100_000):
         path.write_text(text, encoding="utf-8")
-        assert read_job_names(tmp_path) == {"a": "A\tjob"}
-    for text in ("{", '{"jobs": 3}', "[" * 100_000):
-        path.write_text(text, encoding="utf-8")
-        assert read_job_names(tmp_path) == {}
+        assert read_job_names(tmp_path) == ({"a": "A\tjob"} if text in read else {})
