@@ -112,8 +112,8 @@ def split_summary(text: str) -> tuple[str, str]:
     Hermes merges a summary into another message if roles must alternate: before it, closed by an
     end marker, or behind it, after a delimiter (agent/context_compressor.py, 0.19).
     """
-    before, delimiter, after = text.partition(_BELOW)
-    if delimiter and after.lstrip().startswith(_STARTS):
+    before, _delimiter, after = text.partition(_BELOW)
+    if after.lstrip().startswith(_STARTS):
         return after.strip(), before.strip().removeprefix(_PRIOR_CONTEXT).strip()
     if not text.lstrip().startswith(_STARTS):
         return "", text
@@ -145,9 +145,7 @@ def injected_context(text: str, sent: str | None) -> str:
     typed = without_injections(text).strip()
     if not typed:
         return sent.strip()
-    before, separator, after = sent.rpartition(typed)
-    if not separator:
-        return sent.strip()
+    before, _typed, after = sent.rpartition(typed)  # if it is not in there, all is behind it
     return "\n\n".join(part for part in (before.strip(), after.strip()) if part)
 
 

@@ -233,12 +233,12 @@ def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
     """Return the newest id of each session with messages behind a floor; only what was written
     since the last call is read."""
     name = f"newest-ids-{floor}"
-    known = reader.of_file.others.get(name, {})
+    known: dict[str, int] = reader.of_file.others.get(name, {})
     rows = reader.rows(
         "SELECT session_id, max(id) FROM messages NOT INDEXED WHERE id > ? GROUP BY session_id",
         [max(known.values(), default=floor)],
     )
-    newest = {**known, **{text_of(session): as_int(id) for session, id in rows}}
+    newest = known | {text_of(session): as_int(id) for session, id in rows}
     reader.of_file.others[name] = newest
     return newest
 

@@ -18,11 +18,16 @@ from hermes_browse.store.changes.blame import read_blame
 from hermes_browse.store.connection.connect import Store
 
 
+def blame_in(store, text, path=PATH):
+    """The blame of a file that has some text."""
+    with Store(store).reader() as reader:
+        return read_blame(reader, path, text)
+
+
 def blame_of(document, folder, path, text):
     """The blame of a file of a play."""
     store = store_of(document, folder / "state.db")
-    with Store(store).reader() as reader:
-        return read_blame(reader, f"{document['directory']}/{path}", text)
+    return blame_in(store, text, f"{document['directory']}/{path}")
 
 
 def session_of(line):
@@ -77,8 +82,7 @@ def test_calls_of_conversations_that_are_not_related_may_be_alike(builder):
     for session, call in (("s", patch(one, two)), ("t", patch(two, one)), ("u", patch(one, two))):
         builder.session(session, cwd="/w")
         add_tool_use(builder, "c1", *call, session=session)
-    with Store(builder.write()).reader() as reader:
-        assert list(map(session_of, read_blame(reader, PATH, two))) == ["u"]
+    assert list(map(session_of, blame_in(builder.write(), two))) == ["u"]
 
 
 def test_what_a_branch_copied_stays_with_its_first_message(builder):
@@ -93,8 +97,7 @@ def test_what_a_branch_copied_stays_with_its_first_message(builder):
     ]
     for session, call_id, call in calls:
         add_tool_use(builder, call_id, *call, session=session)
-    with Store(builder.write()).reader() as reader:
-        blame = read_blame(reader, PATH, "a line of the first\nand of b\n")
+    blame = blame_in(builder.write(), "a line of the first\nand of b\n")
     assert list(map(session_of, blame)) == ["s", "b"]
 
 
@@ -115,8 +118,7 @@ def test_the_prompt_of_an_edit_is_read_once(tmp_path):
 def owners(folder, calls, text):
     """The lines of the file that belong to somebody, after calls by their numbers."""
     store, written = store_by(folder, *calls)
-    with Store(store).reader() as reader:
-        blame = read_blame(reader, PATH, text)
+    blame = blame_in(store, text)
     return {line.text: written.index(line.edit.message_id) for line in blame if line.edit}
 
 
@@ -228,8 +230,7 @@ def test_no_line_is_attributed_falsely(history):
     calls, lines = history
     with TemporaryDirectory() as folder:
         store, written = store_by(Path(folder), *calls)
-        with Store(store).reader() as reader:
-            blame = read_blame(reader, PATH, "".join(texts_of(lines)))
+        blame = blame_in(store, "".join(texts_of(lines)))
     pairs = zip(blame, lines, strict=True)
     for text, run in groupby(pairs, key=lambda pair: pair[1][0]):
         # Of equal lines side by side nobody knows which one was there first.

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_stores import NOW, ask, change, copy_fixture, found, ids, pages, write_store
 from searching import search
+from trashing import rows
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.cli import main
@@ -21,10 +22,7 @@ QUERIES = ["docker", "d*", "docker ro*", "role:user", "桂 OR docker", "row -nee
 
 
 def _by_time(path, keys, *, oldest=False):
-    with Store(path).reader() as reader:
-        times = {
-            int(str(key)): stamp for key, stamp in reader.rows("SELECT id, timestamp FROM messages")
-        }
+    times = dict(rows(path, "SELECT id, timestamp FROM messages"))
     return sorted(
         keys, key=lambda key: (times[key] is not None, times[key], key), reverse=not oldest
     )
@@ -43,7 +41,7 @@ ORDERS = {
 @pytest.fixture(scope="module", params=slow_but(("one late",), ORDERS))
 def store(request, tmp_path_factory):
     """1,500 messages whose ids do not follow their times."""
-    rows = [
+    messages = [
         {
             "session_id": "abcde"[place % 5],
             "role": ("user", "assistant", "tool")[place % 3],
@@ -53,7 +51,7 @@ def store(request, tmp_path_factory):
         for place in ORDERS[request.param]
     ]
     sessions = [{"id": name, "source": "cli", "started_at": NOW} for name in "abcde"]
-    return make_store(tmp_path_factory.mktemp("order") / "state.db", "22", sessions, rows)
+    return make_store(tmp_path_factory.mktemp("order") / "state.db", "22", sessions, messages)
 
 
 @pytest.mark.slow
@@ -95,8 +93,8 @@ def test_what_comes_later_is_put_in_its_place(tmp_path):
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """Twelve messages, to be given times."""
-    rows = [{"id": 3 * number + 1, "content": "docker"} for number in range(12)]
-    return write_store(tmp_path_factory.mktemp("times") / "state.db", rows)
+    messages = [{"id": 3 * number + 1, "content": "docker"} for number in range(12)]
+    return write_store(tmp_path_factory.mktemp("times") / "state.db", messages)
 
 
 @pytest.mark.slow
@@ -121,8 +119,7 @@ def test_a_store_imported_by_hermes_goes_by_time(tmp_path, capsys):
     """Hermes 0.19 writes our export of a whole store into a new one: each conversation under new
     ids."""
     old = copy_fixture(22, tmp_path)
-    with Store(old).reader() as reader:
-        names = [str(row[0]) for row in reader.rows("SELECT id FROM sessions ORDER BY id DESC")]
+    names = [name for (name,) in rows(old, "SELECT id FROM sessions ORDER BY id DESC")]
     lines = tmp_path / "all.jsonl"
     options = f"--format jsonl --no-redact --output {lines}".split()
     assert main(["--db", str(old), "export", *names, *options]) == 0
