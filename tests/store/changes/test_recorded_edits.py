@@ -5,7 +5,7 @@ import pytest
 from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
 from store_builder import T0, add_tool_use
 
-from hermes_browse.store.changes.changes import read_changes
+from hermes_browse.store.changes.changes import diff_text, read_changes
 from hermes_browse.store.connection.connect import Store
 
 KNOWN = {
@@ -24,10 +24,9 @@ def changes_of(document, folder, session, **more):
         return read_changes(reader, session)
 
 
-def diff_text(changes, path):
+def diff_of(changes, path):
     """The diff of one file."""
-    (change,) = [each for each in changes.files if each.name == path]
-    return "".join(line.text for line in change.diff)
+    return diff_text(each for each in changes.files if each.name == path)
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -39,7 +38,7 @@ def test_git_applies_every_known_diff(release, tmp_path):
     assert exact == dict.fromkeys(KNOWN, True) | dict.fromkeys(UNKNOWN, False)
     folder = repository(tmp_path / "git", document["before"])
     for path in KNOWN:
-        apply_and_compare(folder, diff_text(changes, path), document["between"].get(path), path)
+        apply_and_compare(folder, diff_of(changes, path), document["between"].get(path), path)
     assert changes.failed == 3
     commands = [each.text for each in changes.commands]
     assert commands == ["sed -i s/old/new/ sedded.txt", "echo made > made.txt"]
@@ -65,7 +64,7 @@ def test_what_stood_there_before_is_not_known(tmp_path):
 
 def test_moved_by_the_agent(tmp_path):
     changes = changes_of(play("0.19.0"), tmp_path, "second")
-    assert diff_text(changes, "src/moved.py").startswith(
+    assert diff_of(changes, "src/moved.py").startswith(
         "diff --git a/src/old.py b/src/moved.py\nrename from src/old.py\nrename to src/moved.py\n"
     )
 

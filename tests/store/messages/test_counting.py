@@ -1,6 +1,7 @@
 """Messages are counted as they would be shown, by SQLite where it can tell."""
 
 import random
+from unittest.mock import patch
 
 import pytest
 from builders import T0, make_store
@@ -17,18 +18,12 @@ from hermes_browse.store.sessions.models import Session
 def counted(path):
     """What is counted, what the outlines show, and the sessions whose copies had to be found to
     count."""
-    needed = []
-
-    def find(reader, session_id):
-        needed.append(session_id)
-        return find_copies(reader, session_id)
-
-    find_copies = module._find_copies
-    with Store(path).reader() as reader, pytest.MonkeyPatch.context() as patch:
+    with Store(path).reader() as reader:
         ids = [str(row[0]) for row in reader.rows("SELECT id FROM sessions")]
         shown = {each: len(read_outline(reader, [Session(each, "")]).rows) for each in ids}
-        patch.setattr(module, "_find_copies", find)
-        found = count_rows(reader, ids)
+        with patch.object(module, "_find_copies", wraps=module._find_copies) as find:
+            found = count_rows(reader, ids)
+    needed = [asked.args[1] for asked in find.call_args_list]
     return {each: found.get(each, 0) for each in ids}, shown, needed
 
 

@@ -196,11 +196,17 @@ def test_what_hermes_stores(home):
     assert found(since, "wrong") == {"refused": ("the handover failed: no such chat", True)}
 
 
-def test_runs_of_cron(home, monkeypatch):
+@pytest.fixture
+def executions(home, monkeypatch):
+    """Hermes' own ledger of cron, in its home."""
+    ledger = pytest.importorskip("cron.executions")
+    monkeypatch.setattr(ledger, "EXECUTIONS_FILE", home.folder / "cron" / "executions.db")
+    return ledger
+
+
+def test_runs_of_cron(home, executions):
     """By Hermes' own ledger: a script without a session, and a run with one; those that went well
     and those that were read are not there."""
-    executions = pytest.importorskip("cron.executions")
-    monkeypatch.setattr(executions, "EXECUTIONS_FILE", home.folder / "cron" / "executions.db")
     jobs = [{"id": "j1", "name": "backup.sh"}, {"id": "j2", "name": "Morning paper"}]
     home.write("cron/jobs.json", {"jobs": jobs})
     stamp = time.strftime("%Y%m%d_%H%M%S")
@@ -222,14 +228,10 @@ def test_runs_of_cron(home, monkeypatch):
     ]
 
 
-def test_each_run_has_its_own_session(home, monkeypatch):
+def test_each_run_has_its_own_session(home, executions):
     """Also where one comes each minute and the one before it went well, where a script takes longer
     than a minute, and where one is silent for long."""
-    executions = pytest.importorskip("cron.executions")
-    ledger = home.folder / "cron" / "executions.db"
-    monkeypatch.setattr(executions, "EXECUTIONS_FILE", ledger)
     now = time.time()
-    ledger.parent.mkdir()
     for number, began, session, ended, error in (
         (0, 1_205, 1_204, 1_200, None),
         (1, 1_145, 1_144, 1_140, "no model"),
@@ -251,7 +253,7 @@ def test_each_run_has_its_own_session(home, monkeypatch):
             for each in (began, began, ended)
         ]
         sql = "UPDATE executions SET claimed_at = ?, started_at = ?, finished_at = ? WHERE id = ?"
-        execute(ledger, sql, *times, made)
+        execute(executions.EXECUTIONS_FILE, sql, *times, made)
     since = home.since()
     assert found(since, "wrong") == {
         "cron_j1_20260101_000001": ("the job failed: no model", True),
