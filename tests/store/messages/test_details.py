@@ -14,9 +14,7 @@ NOW = 1_780_000_000.0
 def details_of(path, session_id):
     """The details of the conversation a session belongs to."""
     with Store(path).reader() as reader:
-        conversation = read_catalog(reader, NOW).of_session(session_id)
-        assert conversation is not None
-        return read_details(reader, conversation)
+        return read_details(reader, read_catalog(reader, NOW).conversation(session_id))
 
 
 def test_the_newest_value_counts_and_what_was_used_is_added_up(tmp_path):

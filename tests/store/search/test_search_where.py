@@ -13,7 +13,6 @@ from store_builder import T0, tool_call
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import HitOrder, Reading
 from hermes_browse.store.messages.transcript import read_outline
-from hermes_browse.store.search.engine import Search
 from hermes_browse.store.search.found import titled
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.rows import edits_file
@@ -305,9 +304,7 @@ def test_reasoning_in_details_is_searched(tmp_path):
 
 def test_an_order_that_cannot_be_had_is_told(tmp_path):
     path = write_store(tmp_path / "state.db", ["部署"])
-    with Store(path).reader() as reader:
-        query = parse("部署")
-        answer = Search(reader, query, NOW, order=HitOrder.RELEVANCE).page()
+    answer = ask(path, "部署", order=HitOrder.RELEVANCE)
     assert len(answer.hits) == 1 and "can be ranked" in answer.notes[0]
 
 

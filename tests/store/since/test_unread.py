@@ -7,11 +7,11 @@ from contextlib import closing
 from functools import partialmethod
 
 import pytest
+from builders import T0, make_store
 from compressed import END, SUMMARY
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_builder import T0, StoreBuilder
 from trashing import rows
 
 from hermes_browse.store import open_store
@@ -36,9 +36,7 @@ class History:
     """A store that grows as Hermes writes it, and what the user has not read of it."""
 
     def __init__(self, path):
-        builder = StoreBuilder(path)
-        builder.session("s0")
-        builder.write()
+        make_store(path, sessions=[{"id": "s0"}])
         self.store = open_store(Location(path, path.parent, "default", demo=True))
         self.at, self.number = T0, 0
         self.chains = {"s0": ["s0"]}
@@ -210,10 +208,8 @@ def test_another_file(history):
     history.store.mark_all_read(T0)
     history.store.close()
     history.store.source.path.unlink()
-    builder = StoreBuilder(history.store.source.path)
-    builder.session("other")
-    builder.message("other", "user", "hello")
-    builder.write()
+    messages = [{"session_id": "other", "content": "hello"}]
+    make_store(history.store.source.path, sessions=[{"id": "other"}], messages=messages)
     assert history.unread() == {}
     history.store.begin_marks(T0)
     history.chains, history.new = {"other": ["other"]}, {"other": 0}
