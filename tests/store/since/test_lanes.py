@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import pytest
+from store_builder import tool_call
 from trashing import execute
 
 from hermes_browse.store import open_store
@@ -19,15 +20,9 @@ Row = dict[str, Any]
 DAY = 86_400.0
 
 
-def call(name, **arguments):
-    """A tool call as models write it."""
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    return {"id": f"call_{name}", "type": "function", "function": function}
-
-
 def asks(question):
     """A turn in which the assistant asks the user by its tool."""
-    calls = [call("clarify", question=question)]
+    calls = [tool_call("clarify", {"question": question}, id="call_clarify")]
     return [{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": calls}]
 
 
@@ -35,10 +30,10 @@ def runs(*results):
     """A turn with terminal calls and their results."""
     rows = [{"role": "user", "content": "go"}]
     for number, result in enumerate(results):
-        one = call("terminal", command="make") | {"id": f"call_{number}"}
-        rows.append({"role": "assistant", "tool_calls": [one]})
+        call = tool_call("terminal", {"command": "make"}, id=f"call_{number}")
         text = result if isinstance(result, str) else json.dumps(result)
-        rows.append({"role": "tool", "content": text, "tool_call_id": f"call_{number}"})
+        rows.append({"role": "assistant", "tool_calls": [call]})
+        rows.append({"role": "tool", "content": text, "tool_call_id": call["id"]})
     return rows
 
 
@@ -295,13 +290,12 @@ def test_ended_by_an_error(home):
 
 def test_running(home):
     """What is live, since its prompt and in which tool; by a lease it is certain."""
-    calls = [call("terminal", command="make")]
+    calls = [tool_call("terminal")]
     home.session(
         "busy", [*says("Done."), *says("")[:1], {"role": "assistant", "tool_calls": calls}]
     )
     home.session("ended", says("Done."))
     home.db.end_session("ended", "cli_close")
-    ((item,),) = [home.since().lane("running")]
-    assert (item.session_id, item.why, item.certain) == ("busy", "in terminal", False)
+    assert found(home.since(), "running") == {"busy": ("in terminal", False)}
     assert home.db.try_acquire_compression_lock("busy", "holder", ttl_seconds=60)
     assert found(home.since(), "running") == {"busy": ("in terminal", True)}
