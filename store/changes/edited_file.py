@@ -134,10 +134,10 @@ class Version:
         unknown = [Line(None) for _line in range(missing)]
         self.before += unknown
         self.lines += unknown
-        there = self.lines[hunk.start : end]
-        if any(line.text not in (None, text) for line, text in zip(there, texts, strict=True)):
+        pairs = list(zip(self.lines[hunk.start : end], texts, strict=True))
+        if any(line.text not in (None, text) for line, text in pairs):
             return False
-        for line, text in zip(there, texts, strict=True):
+        for line, text in pairs:
             line.text = text
         self.is_whole |= hunk.is_end
         return True

@@ -21,7 +21,7 @@ import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -146,20 +146,18 @@ def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connectio
     # Created before SQLite opens it, so that others can never read it. Closing a descriptor of an
     # open database would drop its locks; here the database is not open yet.
     path.touch(mode=0o600, exist_ok=False)
-    connection = sqlite3.connect(path, isolation_level=None)
     try:
-        for setting in _SETTINGS:
-            connection.execute(f"PRAGMA {setting}")
-        connection.execute("BEGIN")
-        yield connection
-        connection.execute("COMMIT")
-        connection.execute(f"PRAGMA journal_mode={journal}")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            for setting in _SETTINGS:
+                connection.execute(f"PRAGMA {setting}")
+            connection.execute("BEGIN")
+            yield connection
+            connection.execute("COMMIT")
+            connection.execute(f"PRAGMA journal_mode={journal}")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except BaseException:
-        connection.close()
         path.unlink()
         raise
-    connection.close()
 
 
 def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Row]) -> None:

@@ -59,9 +59,8 @@ class History:
     def write(self, session, *said):
         """Write messages at once: roles and texts."""
         columns = "session_id, role, content, timestamp"
-        times = [
-            self.at + at * 1e-6 for at in range(1, len(said) + 1)
-        ]  # as rows of one write have it
+        # As rows of one write have it.
+        times = [self.at + at * 1e-6 for at in range(1, len(said) + 1)]
         written = [(session, *each, time) for each, time in zip(said, times, strict=True)]
         self.change(f"INSERT INTO messages ({columns}) VALUES (?, ?, ?, ?)", *written)
         self.at = times[-1]
@@ -74,13 +73,13 @@ class History:
         self.change(f"INSERT INTO sessions ({columns}) VALUES (?, ?, ?, ?, ?)", row)
         return row[0]
 
-    def say(self, root):
-        """A prompt and its answer."""
-        self.number += 1
-        for role in ("user", "assistant"):
+    def say(self, root, times=1):
+        """A prompt and its answer, so many times."""
+        for role in ("user", "assistant") * times:
+            self.number += 1
             self.at += 1.0
             self.write(self.chains[root][-1], (role, f"{role} {self.number}: look there " * 4))
-        self.new[root] += 2
+        self.new[root] += 2 * times
 
     def compress(self, root, *, in_place):
         """Write a summary and copies of the first and the last messages."""
@@ -106,10 +105,11 @@ class History:
     def branch(self, root):
         """Write a branch, which begins with a copy of all that it left."""
         tip = self.chains[root][-1]
-        if rows := self.rows(tip):
-            branch = self.session(tip, f'{{"_branched_from": "{tip}"}}')
-            self.chains[branch], self.new[branch] = [branch], 0
-            self.write(branch, *rows)
+        rows = self.rows(tip)
+        branch = self.session(tip, f'{{"_branched_from": "{tip}"}}')
+        self.chains[branch], self.new[branch] = [branch], 0
+        self.write(branch, *rows)
+        return branch
 
     def unread(self):
         """New messages by conversation, as this program counts them."""
@@ -157,8 +157,7 @@ def history(tmp_path):
 def test_each_message_once(operations, tmp_path_factory):
     """After each step, what is new is what was said and not read, of each conversation."""
     history = History(tmp_path_factory.mktemp("history") / "state.db")
-    for _number in range(8):
-        history.say("s0")
+    history.say("s0", 8)
     for operation in operations:
         history.do(*operation)
         expected = {root: count for root, count in history.new.items() if count}
@@ -168,8 +167,7 @@ def test_each_message_once(operations, tmp_path_factory):
 @pytest.mark.parametrize("operation", ["place", "rotate"])
 def test_what_is_said_after_a_compression_is_new(history, operation):
     """What the compression wrote is not."""
-    for _number in range(8):
-        history.say("s0")
+    history.say("s0", 8)
     history.read("s0")
     history.do(operation, 0, 1.0)
     assert history.unread() == {}
@@ -180,8 +178,7 @@ def test_what_is_said_after_a_compression_is_new(history, operation):
 def test_all_read_and_back(history):
     """An undo brings back what was new, and keeps what was read before."""
     history.say("s0")
-    history.branch("s0")
-    branch = next(root for root in history.chains if root != "s0")
+    branch = history.branch("s0")
     history.say(branch)
     history.read(branch)
     done = history.store.mark_all_read(T0)
@@ -192,8 +189,7 @@ def test_all_read_and_back(history):
 
 def test_two_browsers(history):
     """A mark never falls: the one that has read less does not undo the other."""
-    history.say("s0")
-    history.say("s0")
+    history.say("s0", 2)
     newest = history.store.state().message
     first, second = history.store, OpenStore(history.store.source, history.store.location)
     first.mark_read(["s0"], newest)
@@ -203,8 +199,7 @@ def test_two_browsers(history):
 
 def test_another_file(history):
     """A store that was replaced by one whose ids start over is read from its own beginning."""
-    for _number in range(5):
-        history.say("s0")
+    history.say("s0", 5)
     history.store.mark_all_read(T0)
     history.store.close()
     history.store.source.path.unlink()
@@ -271,8 +266,7 @@ def test_a_short_answer_that_is_given_once_more(history):
     """In a branch, after a copy of a conversation that has the same words."""
     said = [("user", "deploy it"), ("assistant", "Done."), ("user", "yes"), ("assistant", "Done.")]
     history.write("s0", *said)
-    history.branch("s0")
-    branch = next(root for root in history.chains if root != "s0")
+    branch = history.branch("s0")
     history.write(branch, *said[2:])
     assert history.unread()[branch] == 2
 
