@@ -279,7 +279,7 @@ def _compressed(
         bytes_after=_size(instead),
         empty_sessions=empty_sessions,
         gap=gap,
-        notes=tuple(note for note, is_true in notes.items() if is_true),
+        notes=tuple(filter(notes.get, notes)),
     )
     return generation._replace(rows=(*written, *since), compaction=compaction)
 

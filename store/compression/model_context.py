@@ -177,16 +177,17 @@ class Contexts:
         compaction = generation.compaction
         notes = list(known_notes)
         if compaction is not None:
-            left_out = {CompactionNote.GAP}
-            if not unstored:
-                left_out.add(CompactionNote.NOT_STORED_AGAIN)
-            notes += [note for note in compaction.notes if note not in left_out]
-        if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
-            notes.append(CompactionNote.REWOUND)
-        if any(row.is_loaded for row in generation.rows[generation.block_length :]):
-            notes.append(CompactionNote.EDGE)
-        if any(row.id in self.history.gaps for row in stored[1:]):
-            notes.append(CompactionNote.GAP)
+            # A gap is told of the rows that were sent.
+            left_out = {CompactionNote.GAP: True, CompactionNote.NOT_STORED_AGAIN: not unstored}
+            notes += [note for note in compaction.notes if not left_out.get(note)]
+        since = generation.rows[generation.block_length :]
+        rewound = (row for row in rows if row.state is State.REWOUND)
+        found = {
+            CompactionNote.REWOUND: any(row.role == "assistant" for row in rewound),
+            CompactionNote.EDGE: any(row.is_loaded for row in since),
+            CompactionNote.GAP: any(row.id in self.history.gaps for row in stored[1:]),
+        }
+        notes += filter(found.get, found)
         sent = [SentRow(row.id, row.why, row.id not in doubtful) for row in rows]
         carried = sum(row.why is not RowOrigin.SINCE for row in sent)
         sent[carried:carried] = [SentRow(each, RowOrigin.KEPT, False) for each in unstored]

@@ -20,14 +20,13 @@ PAGE = 32
 
 def said(number):
     """A text of the store: common, rarer and rare words, some of them inside others."""
-    words = ["plain", "docker" if number % 3 == 0 else "ferry", f"n{number}"]
-    if number % 50 == 0:
-        words.append("harbour")
-    if number % 7 == 0:
-        words.append("sharp charter")  # the letters of `har`, and no word that begins so
-    if number % 2000 == 1:
-        words.append("zanzibar café")
-    return " ".join(words)
+    rare = {
+        "harbour": number % 50 == 0,
+        "sharp charter": number % 7 == 0,  # the letters of `har`, and no word that begins so
+        "zanzibar café": number % 2000 == 1,
+    }
+    common = ("plain", "docker" if number % 3 == 0 else "ferry", f"n{number}")
+    return " ".join([*common, *filter(rare.get, rare)])
 
 
 @pytest.fixture(scope="module")

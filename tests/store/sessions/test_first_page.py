@@ -76,36 +76,21 @@ def test_a_family_of_thousands_is_read_whole(tmp_path):
 def _long_lives(imported, per_session):
     """Forty chats that have gone on since the spring, then others of years ago that were imported
     under newer ids."""
-    sessions = [{"id": f"used{at}", "source": "cli", "started_at": T0 + at} for at in range(40)]
-    messages = [
-        {"session_id": f"used{at % 40}", "content": "hello", "timestamp": T0 + 5e5 + at * 60}
-        for at in range(400)
-    ]
-    for number in range(imported // per_session):
-        sessions.append(
-            {"id": f"old{number}", "source": "cli", "started_at": T0 - 1e6 - number * 1e4}
-        )
-        messages += [
-            {
-                "session_id": f"old{number}",
-                "content": "hello",
-                "timestamp": T0 - 1e6 - number * 1e4 + at,
-            }
-            for at in range(per_session)
-        ]
-    return sessions, messages
+    begun = {f"used{at}": T0 + at for at in range(40)}
+    old = {f"old{number}": T0 - 1e6 - number * 1e4 for number in range(imported // per_session)}
+    said = [(f"used{at % 40}", T0 + 5e5 + at * 60) for at in range(400)]
+    said += [(id, time + at) for id, time in old.items() for at in range(per_session)]
+    sessions = [{"id": id, "started_at": time} for id, time in (begun | old).items()]
+    return sessions, [{"session_id": id, "timestamp": time} for id, time in said]
 
 
 @pytest.mark.parametrize("imported, per_session", [(600, 2), (600, 300), (2000, 2000), (4000, 20)])
 def test_the_newest_are_those_by_time(tmp_path, imported, per_session):
     """Not those whose messages have the largest ids: what was imported last may be years old."""
     sessions, messages = _long_lives(imported, per_session)
-    young = [
-        {"id": f"young{at}", "source": "cli", "started_at": T0 + 4e5 + at} for at in range(200)
-    ]  # never spoken in
-    with Store(
-        make_store(tmp_path / "state.db", "22", sessions + young, messages)
-    ).reader() as reader:
+    # Never spoken in.
+    sessions += [{"id": f"young{at}", "started_at": T0 + 4e5 + at} for at in range(200)]
+    with Store(make_store(tmp_path / "state.db", "22", sessions, messages)).reader() as reader:
         first = read_first_page(reader, NOW, limit=20)
         assert not first.exact
         assert first.order()[:20] == read_catalog(reader, NOW).order()[:20]
