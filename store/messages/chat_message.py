@@ -146,7 +146,7 @@ def injected_context(text: str, sent: str | None) -> str:
     if not typed:
         return sent.strip()
     before, _typed, after = sent.rpartition(typed)  # if it is not in there, all is behind it
-    return "\n\n".join(part for part in (before.strip(), after.strip()) if part)
+    return "\n\n".join(filter(None, (before.strip(), after.strip())))
 
 
 class BlockKind(NamedTuple):

@@ -126,8 +126,7 @@ class Catalog(ParentLinks):
         relation, note = self.relation(root)
         above = None if root.id in self.cycle_roots else root.parent_id
         if root.hidden:
-            hidden = _("hidden by Hermes, {note}", note=note)
-            note = hidden if note else _("hidden by Hermes")
+            note = _("hidden by Hermes, {note}", note=note) if note else _("hidden by Hermes")
         titles = (segment.title for segment in reversed(segments))
         return Conversation(
             segments=segments,

@@ -5,7 +5,7 @@ import re
 from datetime import datetime
 
 import pytest
-from builders import DAY, make_store
+from builders import DAY
 
 from hermes_browse.store.amounts import (
     HOUR,
@@ -118,13 +118,13 @@ def test_a_search_and_a_clean_up_read_the_same(text):
         assert not parse_query(f"before:{text}", now=NOW).problems
 
 
-def test_stale_is_one_span(tmp_path):
+def test_stale_is_one_span(made):
     """A search for `is:stale` and a clean-up by it choose the same conversations."""
     ages = {"a-day": 2 * DAY, "nearly": STALE_AFTER - 60, "stale": STALE_AFTER, "ended": 30 * DAY}
     sessions = [{"id": name, "started_at": NOW - age} for name, age in ages.items()]
     sessions[-1] |= {"ended_at": NOW - 30 * DAY, "end_reason": "cli_close"}
     rows = [{"session_id": "stale", "timestamp": NOW - STALE_AFTER}]
-    with Store(make_store(tmp_path / "state.db", "22", sessions, rows)).reader() as reader:
+    with Store(made("22", sessions, rows)).reader() as reader:
         catalog = read_catalog(reader, NOW)
         searched = set(
             roots_in(reader, compile_filters(parse_query("is:stale", now=NOW), NOW), catalog)

@@ -39,32 +39,102 @@ def test_a_path_that_is_no_text(tmp_path):
     assert "?.txt" in diff_text(changes_by(tmp_path, write("/w/\udcff.txt", "new\n")).files)
 
 
-@pytest.mark.parametrize(
-    "seen", [read("README.md", "of api\n"), missing("README.md")], ids=["read", "missed"]
+_MIXED = (
+    "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n one\r\n+two\n three\r\n",
+    "--- a/b.txt\n+++ b/b.txt\n@@ -2,0 +3,1 @@\n+three\n",
 )
-def test_what_is_read_elsewhere_is_not_of_this_directory(tmp_path, seen):
-    """The file tools follow the terminal, and the result of a read does not say where it was."""
-    written = write("/w/README.md", "new\n", "/w/README.md")
-    (change,) = changes_by(tmp_path, terminal("cd api && ls"), seen, written).files
+
+
+@pytest.mark.parametrize(
+    ("calls", "expected"),
+    [
+        # The tool knows best where a file is: above the directory, in another one that the terminal
+        # went to, or behind a link.
+        (
+            (
+                terminal("cd sub"),
+                patch("../x.py", OLD, NEW, "/w/x.py"),
+                patch("y.py", OLD, NEW, "/w/sub/y.py"),
+                patch("/w/link.py", OLD, NEW, "/w/real.py"),
+            ),
+            {"x.py": True, "sub/y.py": True, "real.py": True},
+        ),
+        # A patch of files writes all lines as the first one ends, and shows new ones without a
+        # carriage return.
+        (
+            (
+                read("b.txt", "one\r\ntwo\r\n"),
+                patches(_MIXED[0], "/w/a.txt"),
+                patches(_MIXED[1], "/w/b.txt"),
+            ),
+            {"a.txt": False, "b.txt": False},
+        ),
+        # A mark ahead of the text is not shown.
+        (
+            (read("a.txt", OLD, size=len(OLD) + 3), patch("a.txt", OLD, NEW)),
+            {"a.txt": False},
+        ),
+        # What was there before a file took its place is gone without a trace in the diff.
+        (
+            (
+                read("b.txt", "b\n"),
+                patches("# Deleted: b.txt", "/w/b.txt"),
+                patches("# Moved: a.txt -> b.txt", "/w/a.txt", "/w/b.txt"),
+            ),
+            {"b.txt": False},
+        ),
+    ],
+    ids=["places", "line ends", "mark", "moved"],
+)
+def test_which_files_are_known_whole(tmp_path, calls, expected):
+    assert known(changes_by(tmp_path, *calls)) == expected
+
+
+_WRITTEN = write("/w/README.md", "new\n", "/w/README.md")
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        # The file tools follow the terminal, and the result of a read does not say where it was.
+        (terminal("cd api && ls"), read("README.md", "of api\n"), _WRITTEN),
+        (terminal("cd api && ls"), missing("README.md"), _WRITTEN),
+        # What was masked or cut may be as long as what stands there.
+        (read("a.py", "k = '«redacted:sk-…»'\n"), write("a.py", "new\n")),
+        (read("a.py", "x... [truncated]\n"), write("a.py", "new\n")),
+    ],
+    ids=["read elsewhere", "missed elsewhere", "masked", "cut"],
+)
+def test_what_was_read_is_not_what_stood_there(tmp_path, calls):
+    (change,) = changes_by(tmp_path, *calls).files
     assert not change.is_known_before
 
 
-def test_a_terminal_that_comes_back(tmp_path):
-    """Most commands begin with `cd` into the directory of the session."""
-    seen = terminal("cd api"), terminal("cd /w && make x"), read("a.md", "old\n")
-    (change,) = changes_by(tmp_path, *seen, write("/w/a.md", "new\n", "/w/a.md")).files
+@pytest.mark.parametrize(
+    "calls",
+    [
+        # Most commands begin with `cd` into the directory of the session.
+        (
+            terminal("cd api"),
+            terminal("cd /w && make x"),
+            read("a.md", "old\n"),
+            write("/w/a.md", "new\n", "/w/a.md"),
+        ),
+        # `write_file` over a file with carriage returns writes them, and only its size tells so.
+        (
+            read("a.txt", "one\r\ntwo\r\n"),
+            (
+                "write_file",
+                {"path": "a.txt", "content": "one\n2\n"},
+                {"bytes_written": len("one\r\n2\r\n")},
+            ),
+        ),
+    ],
+    ids=["the terminal comes back", "line ends are kept"],
+)
+def test_what_was_read_stood_there(tmp_path, calls):
+    (change,) = changes_by(tmp_path, *calls).files
     assert change.is_exact and (change.added, change.removed) == (1, 1)
-
-
-def test_the_tool_knows_best_where_a_file_is(tmp_path):
-    """Above the directory, in another one that the terminal went to, or behind a link."""
-    calls = (
-        terminal("cd sub"),
-        patch("../x.py", OLD, NEW, "/w/x.py"),
-        patch("y.py", OLD, NEW, "/w/sub/y.py"),
-        patch("/w/link.py", OLD, NEW, "/w/real.py"),
-    )
-    assert known(changes_by(tmp_path, *calls)) == {"x.py": True, "sub/y.py": True, "real.py": True}
 
 
 def test_what_was_read_by_a_link_is_known(tmp_path):
@@ -81,38 +151,6 @@ def test_a_directory_that_is_a_link(tmp_path):
     real = os.path.realpath(tmp_path / "real")
     calls = read("a.md", "old\n"), write("a.md", "new\n", f"{real}/a.md")
     assert known(changes_by(tmp_path, *calls, cwd=link)) == {"a.md": True}
-
-
-def test_line_ends_that_a_patch_of_files_does_not_show(tmp_path):
-    """It writes all lines as the first one ends, and shows new ones without a carriage return."""
-    within = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n one\r\n+two\n three\r\n"
-    at_end = "--- a/b.txt\n+++ b/b.txt\n@@ -2,0 +3,1 @@\n+three\n"
-    calls = (
-        read("b.txt", "one\r\ntwo\r\n"),
-        patches(within, "/w/a.txt"),
-        patches(at_end, "/w/b.txt"),
-    )
-    assert known(changes_by(tmp_path, *calls)) == {"a.txt": False, "b.txt": False}
-
-
-def test_line_ends_that_a_write_keeps(tmp_path):
-    """`write_file` over a file with carriage returns writes them, and only its size tells so."""
-    name, arguments, result = write("a.txt", "one\n2\n")
-    written = name, arguments, result | {"bytes_written": len("one\r\n2\r\n")}
-    (change,) = changes_by(tmp_path, read("a.txt", "one\r\ntwo\r\n"), written).files
-    assert change.is_exact and (change.added, change.removed) == (1, 1)
-
-
-@pytest.mark.parametrize("text", ["k = '«redacted:sk-…»'\n", "x... [truncated]\n"])
-def test_what_was_masked_or_cut_is_not_the_text(tmp_path, text):
-    """It may be as long as what stands there."""
-    (change,) = changes_by(tmp_path, read("a.py", text), write("a.py", "new\n")).files
-    assert not change.is_known_before
-
-
-def test_a_mark_ahead_of_the_text_is_not_shown(tmp_path):
-    calls = read("a.txt", "one\nend\n", size=11), patch("a.txt", "one\nend\n", "two\nend\n")
-    assert known(changes_by(tmp_path, *calls)) == {"a.txt": False}
 
 
 @pytest.mark.parametrize(
@@ -148,13 +186,6 @@ def test_a_program_that_only_reads_changes_no_file(tmp_path):
     calls = patch("x.py", OLD, NEW), code("print(open('x.py').read())"), code("import made_here")
     changes = changes_by(tmp_path, *calls)
     assert known(changes) == {"x.py": True} and len(changes.commands) == 2
-
-
-def test_a_file_that_takes_the_place_of_another(tmp_path):
-    """What was there is gone without a trace in the diff."""
-    gone = patches("# Deleted: b.txt", "/w/b.txt")
-    moved = patches("# Moved: a.txt -> b.txt", "/w/a.txt", "/w/b.txt")
-    assert known(changes_by(tmp_path, read("b.txt", "b\n"), gone, moved)) == {"b.txt": False}
 
 
 @pytest.mark.parametrize("is_new", [True, False])

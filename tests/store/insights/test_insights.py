@@ -5,7 +5,7 @@ import json
 import time
 
 import pytest
-from builders import DAY, big_store, demo_store, hostile_store, make_store, tool_call
+from builders import DAY, big_store, demo_store, hostile_store, tool_call
 from effort import slow_but
 from pruning import NOW, aged, opened, said
 from trashing import rows as sql
@@ -137,7 +137,7 @@ def test_groups_as_sql_makes_them(store, by, key):
     ) == sorted(sql(store, begun))
 
 
-def test_the_rows_per_model_are_used(tmp_path):
+def test_the_rows_per_model_are_used(made):
     """Another model's share goes to that model, what is left to the session's own; no session
     counts twice."""
     usage = {
@@ -154,9 +154,7 @@ def test_the_rows_per_model_are_used(tmp_path):
         ]
     }
     session = aged("a", 5, model="big", input_tokens=100, output_tokens=8, estimated_cost_usd=1.0)
-    facts = facts_of(
-        make_store(tmp_path / "state.db", "22", [session], [said("a", 5)], tables=tables)
-    )
+    facts = facts_of(made("22", [session], [said("a", 5)], tables=tables))
     found = rows(facts, "model")
     assert (found["small"].tokens.input, found["big"].tokens.input) == (40, 60)
     assert (found["small"].estimated_usd, found["small"].actual_usd) == (
@@ -167,7 +165,7 @@ def test_the_rows_per_model_are_used(tmp_path):
     assert make_report(facts, "model", "all", NOW).total.sessions == 1
 
 
-def test_auxiliary_calls_are_in_every_sum(tmp_path):
+def test_auxiliary_calls_are_in_every_sum(made):
     """As in `hermes insights` (0.19); the counters of a session are without them."""
     usage = [
         {"session_id": "a", "model": model, "task": task, "input_tokens": 10, "estimated_cost_usd": 1.0}
@@ -175,13 +173,13 @@ def test_auxiliary_calls_are_in_every_sum(tmp_path):
     ]  # fmt: skip
     session = aged("a", 5, model="big", input_tokens=10, estimated_cost_usd=1.0)
     tables = {"session_model_usage": usage}
-    facts = facts_of(make_store(tmp_path / "state.db", "22", [session], tables=tables))
+    facts = facts_of(made("22", [session], tables=tables))
     for by in ("day", "source", "model"):
         total = make_report(facts, by, "all", NOW).total
         assert (total.tokens.input, total.cost_usd, total.sessions) == (20, 2.0, 1)
 
 
-def test_what_is_unknown_is_said(tmp_path):
+def test_what_is_unknown_is_said(made):
     """No price is not a price of nothing; what a subscription includes is neither."""
     used = {"input_tokens": 10, "estimated_cost_usd": None}
     sessions = [
@@ -192,9 +190,7 @@ def test_what_is_unknown_is_said(tmp_path):
         aged("paid", 1, **used | {"estimated_cost_usd": 9.0, "actual_cost_usd": 2.0}),
         aged("guessed", 1, **used | {"estimated_cost_usd": 0.5}),
     ]
-    total = make_report(
-        facts_of(make_store(tmp_path / "state.db", "22", sessions)), "source", "7d", NOW
-    ).total
+    total = make_report(facts_of(made("22", sessions)), "source", "7d", NOW).total
     assert (total.unknown, total.included, total.actual_usd, total.estimated_usd) == (
         2,
         1,
@@ -217,11 +213,11 @@ def test_what_is_unknown_is_said(tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_days_and_hours_are_local(tmp_path, monkeypatch, zone, begin, offsets, days, hours):
+def test_days_and_hours_are_local(made, monkeypatch, zone, begin, offsets, days, hours):
     """Also in a period, which ends with the day of the clock."""
     messages = [{"session_id": "a", "content": "x", "timestamp": begin + each} for each in offsets]
     sessions = [{"id": "a", "started_at": begin}]
-    facts = facts_of(make_store(tmp_path / "state.db", "22", sessions, messages))
+    facts = facts_of(made("22", sessions, messages))
     with monkeypatch.context() as patch:
         patch.setenv("TZ", zone)
         time.tzset()
@@ -299,7 +295,7 @@ def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path):
                 read_facts(reader, catalog, of_tools=of_tools)
 
 
-def test_tools(tmp_path):
+def test_tools(made):
     """Calls, answers, failures; a nameless answer has the name of its call, in its own session."""
     failed = json.dumps({"output": "", "exit_code": 2})
     messages = [
@@ -314,7 +310,7 @@ def test_tools(tmp_path):
         said("b", 40, "Error: no such file", role="tool", tool_name="read"),
         said("b", 40, failed, role="tool", tool_call_id="c1"),
     ]
-    path = make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages)
+    path = made("22", [aged("a", 1), aged("b", 40)], messages)
     facts = facts_of(path, of_tools=True)
     found = rows(facts, "tool")
     assert {key: (each.calls, each.messages, each.failed) for key, each in found.items()} == {

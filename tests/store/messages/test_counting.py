@@ -4,7 +4,7 @@ import random
 from unittest.mock import patch
 
 import pytest
-from builders import T0, make_store
+from builders import T0
 from compressed import case, store_of
 
 from hermes_browse.store.compression.compactions import read_history
@@ -62,19 +62,19 @@ def random_messages(chance, session_id, shape):
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["22", "31", "31-migrated"])
 @pytest.mark.parametrize("seed", range(4))
-def test_counts_are_those_of_the_outline(tmp_path, shape, seed):
+def test_counts_are_those_of_the_outline(made, shape, seed):
     """Whatever states, copies and orders a store holds; some by either way."""
     chance = random.Random(f"{shape} {seed}")
     sessions = [f"s{number}" for number in range(150)]
     messages = [row for each in sessions for row in random_messages(chance, each, shape)]
-    path = make_store(tmp_path / "state.db", shape, [{"id": each} for each in sessions], messages)
+    path = made(shape, [{"id": each} for each in sessions], messages)
     found, shown, needed = counted(path)
     assert found == shown
     assert 0 < len(needed) < len(sessions)
 
 
 @pytest.mark.parametrize("summary", [True, False])
-def test_a_repeated_tail_is_counted_once(tmp_path, summary):
+def test_a_repeated_tail_is_counted_once(made, summary):
     """With times of its own, a microsecond apart, as what a compaction writes has."""
     said = [f"text {number}" for number in range(6)]
     live = [*["[CONTEXT SUMMARY]: before"] * summary, *said[-2:], "new"]
@@ -88,7 +88,7 @@ def test_a_repeated_tail_is_counted_once(tmp_path, summary):
         }
         for at, text in enumerate([*said, *live])
     ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
+    path = made("22", [{"id": "a"}], messages)
     found, shown, needed = counted(path)
     assert found == shown == {"a": 7 + summary} and needed == ["a"]
 
@@ -109,7 +109,7 @@ def test_what_the_real_hermes_carried_over_is_shown_once(name, tmp_path):
     assert len(kept) > 6 and outline.rows[0].id == 1
 
 
-def test_what_is_said_again_behind_a_summary_is_no_copy(tmp_path):
+def test_what_is_said_again_behind_a_summary_is_no_copy(made):
     said = ("start", "ok", "continue", "ok", "[CONTEXT SUMMARY]: before", "continue", "ok")
     messages = [
         {
@@ -121,6 +121,6 @@ def test_what_is_said_again_behind_a_summary_is_no_copy(tmp_path):
         }
         for at, text in enumerate(said)
     ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
+    path = made("22", [{"id": "a"}], messages)
     found, shown, _needed = counted(path)
     assert found == shown == {"a": 7}

@@ -4,7 +4,7 @@ so."""
 import pytest
 from builders import make_store
 from effort import slow_but
-from search_stores import ask, change, copy_fixture, counted, found, ids, write_store
+from search_stores import ask, change, copy_fixture, counted, found, ids
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
@@ -69,8 +69,8 @@ def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(tmp_path, shape
         assert ids(page) == expected[:3] and page.total in (None, len(expected))
 
 
-def test_rows_put_back_where_no_trigger_puts_them_into_the_index(tmp_path):
-    path = write_store(tmp_path / "state.db", [f"kubernetes {at}" for at in range(30)])
+def test_rows_put_back_where_no_trigger_puts_them_into_the_index(written):
+    path = written([f"kubernetes {at}" for at in range(30)])
     opened = Store(path)
 
     def hits():
@@ -132,11 +132,9 @@ def test_too_much_behind_the_cut_is_said(tmp_path, monkeypatch):
         assert count(reader, "tailneedle1").at_least
 
 
-def test_all_are_ranked_where_all_are_wanted(tmp_path, monkeypatch):
+def test_all_are_ranked_where_all_are_wanted(written, monkeypatch):
     monkeypatch.setattr("hermes_browse.store.search.engine._RELEVANT", 20)
-    path = write_store(
-        tmp_path / "state.db", [f"docker {'docker ' * (at == 3)}row {at}" for at in range(100)]
-    )
+    path = written([f"docker {'docker ' * (at == 3)}row {at}" for at in range(100)])
     whole = ask(path, "docker", order="relevance")
     assert len(whole.hits) == whole.total == 100 and whole.complete and ids(whole)[0] == 4
     assert sorted(ids(whole)) == sorted(found(path, "docker"))
@@ -147,18 +145,18 @@ def test_all_are_ranked_where_all_are_wanted(tmp_path, monkeypatch):
     assert few.notes == ("Ranked among the newest 20 hits.",)
 
 
-def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path):
+def test_messages_that_were_taken_back_are_found_and_can_be_left_out(written):
     states = ({}, {"active": 0}, {"active": None}, {"active": 0, "compacted": 1})
     rows = [{"content": "narwhal"} | each for each in states]
-    path = write_store(tmp_path / "state.db", rows)
+    path = written(rows)
     said = {hit.message_id: hit.state for hit in ask(path, "narwhal").hits}
     assert said == {4: State.COMPACTED, 3: State.LIVE, 2: State.REWOUND, 1: State.LIVE}
     assert found(path, "narwhal is:rewound") == [2]
     assert found(path, "narwhal -is:rewound") == [4, 3, 1]
 
 
-def test_a_part_of_a_word_at_the_cut_is_not_counted(tmp_path):
+def test_a_part_of_a_word_at_the_cut_is_not_counted(made):
     text = "x" * 8190 + " 17 ferries"
     rows = [{"session_id": "s", "role": "tool", "tool_name": "t", "content": text}]
-    path = make_store(tmp_path / "state.db", "31", [{"id": "s", "source": "cli"}], rows)
+    path = made("31", [{"id": "s", "source": "cli"}], rows)
     assert [counted(path, word) for word in ("1", "17", "ferries")] == [0, 1, 1]

@@ -7,7 +7,7 @@ import weakref
 import pytest
 import trashing
 from builders import make_store
-from search_stores import ids, write_store
+from search_stores import ids
 from searching import search
 
 from hermes_browse.store.connection import reader as of_reader
@@ -81,8 +81,8 @@ def test_what_is_kept_is_bounded(store, monkeypatch):
     assert kept() is None, "gone with the connection"
 
 
-def test_nothing_kept_outlives_a_change(tmp_path):
-    path = write_store(tmp_path / "state.db", [f"docker row {number}" for number in range(40)])
+def test_nothing_kept_outlives_a_change(written):
+    path = written([f"docker row {number}" for number in range(40)])
     with Store(path).reader() as reader:
         assert ids(typed(reader, "dock", 3)[0]) == [40, 39, 38]
         trashing.run(

@@ -64,8 +64,8 @@ def test_pages_go_by_time_and_join_into_the_whole(store, query, order):
     assert pages(store, query, order=order, limit=170) == whole
 
 
-def test_what_comes_later_is_put_in_its_place(tmp_path):
-    path = write_store(tmp_path / "state.db", ["docker one", "docker two", "docker three"])
+def test_what_comes_later_is_put_in_its_place(written):
+    path = written(["docker one", "docker two", "docker three"])
     opened = Store(path)
 
     def newest():

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 from paths import ROOT
-from search_stores import found, write_store
+from search_stores import found
 
 from hermes_browse.store.search.filters import (
     EVERYTHING,
@@ -196,8 +196,8 @@ _CALLS = '[{"function": {"name": "grep", "arguments": "{}"}}]'
         ("is:rewound", {"active": None}, False),
     ],
 )
-def test_conditions_on_messages(tmp_path, text, row, expected):
-    path = write_store(tmp_path / "state.db", [{"content": "", "timestamp": NOW} | row])
+def test_conditions_on_messages(written, text, row, expected):
+    path = written([{"content": "", "timestamp": NOW} | row])
     assert bool(found(path, text, now=NOW)) is expected
 
 

@@ -1,7 +1,7 @@
 """Search over stores whose index is missing, old, broken, stale or behind; and odd rows in them."""
 
 import pytest
-from search_stores import ask, change, copy_fixture, found, ids, write_store
+from search_stores import ask, change, copy_fixture, found, ids
 from searching import search
 
 from hermes_browse.store.connection import reader as module
@@ -25,8 +25,8 @@ NOT_BELIEVED = {
 
 
 @pytest.mark.parametrize("said", NOT_BELIEVED)
-def test_an_index_that_is_not_believed_is_said(tmp_path, said):
-    path = write_store(tmp_path / "state.db", [f"docker 大别山 {at}" for at in range(100)])
+def test_an_index_that_is_not_believed_is_said(written, said):
+    path = written([f"docker 大别山 {at}" for at in range(100)])
     change(path, *NOT_BELIEVED[said])
     for query in ("docker", "dock*", "大别山"):
         answer = ask(path, query)
@@ -49,10 +49,8 @@ def test_what_is_wrong_with_the_store_is_not_laid_to_its_index(whole, monkeypatc
         assert reader.schema.fts is not None
 
 
-def test_a_contentless_index(tmp_path):
-    path = write_store(
-        tmp_path / "none.db", ["docker up", "docker, don't"], fts=False, trigram=False
-    )
+def test_a_contentless_index(written):
+    path = written(["docker up", "docker, don't"], fts=False, trigram=False)
     change(
         path,
         "CREATE VIRTUAL TABLE messages_fts USING fts5(content, content='')",
@@ -62,13 +60,13 @@ def test_a_contentless_index(tmp_path):
     assert found(path, "don't") == [2]
 
 
-def test_ids_with_holes_of_any_width(tmp_path):
+def test_ids_with_holes_of_any_width(written):
     far = 2**50
     rows = [
         {"id": number, "content": text}
         for number, text in ((3, "old 桂林"), (far, "new"), (far + 9, "桂林"))
     ]
-    path = write_store(tmp_path / "holes.db", rows, fts=False, trigram=False)
+    path = written(rows, fts=False, trigram=False)
     assert found(path, "桂林") == [far + 9, 3]
     assert found(path, "桂林", order="oldest") == [3, far + 9]
     with Store(path).reader() as reader:
@@ -88,17 +86,15 @@ def test_no_statement_reads_the_whole_table_for_its_ends(whole, monkeypatch):
     assert plan.count("SEARCH messages") == 2 and "SCAN messages" not in plan
 
 
-def test_an_empty_store(tmp_path):
-    path = write_store(tmp_path / "empty.db", [])
+def test_an_empty_store(written):
+    path = written([])
     for query in ("docker", "d*", "桂林", "role:user", "大别山"):
         answer = ask(path, query, prefix_last=True)
         assert (answer.hits, answer.complete, answer.total) == ((), True, 0)
 
 
-def test_text_of_any_storage_class(tmp_path):
-    path = write_store(
-        tmp_path / "odd.db", ["plain docker", b"blob \xff docker", "", "nul\x00 and 桂林", "桂林"]
-    )
+def test_text_of_any_storage_class(written):
+    path = written(["plain docker", b"blob \xff docker", "", "nul\x00 and 桂林", "桂林"])
     change(
         path,
         "INSERT INTO messages (id, session_id, role, content) VALUES (9, 's', 'user', CAST(x'ff20c3a9' AS TEXT))",

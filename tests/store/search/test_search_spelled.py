@@ -9,7 +9,7 @@ from builders import make_store, tool_call
 from effort import slow_but
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from search_stores import Texts, ask, contains, counted, found, ids, write_store
+from search_stores import Texts, ask, contains, counted, found, ids
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
@@ -168,11 +168,11 @@ def test_pieces_together(reader, texts, asked, without, between):
 
 
 @pytest.mark.parametrize("query", ["json", "JSON", "j", "js*", '"json"', "json image_url", "json*"])
-def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path, query):
+def test_the_mark_of_a_message_with_a_picture_is_no_hit(written, query):
     rows = [
         "\x00json:" + json.dumps(_beside_a_picture(each)) for each in ("a lantern", "some json")
     ]
-    path = write_store(tmp_path / "image.db", [*rows, "\x00json:{broken"])
+    path = written([*rows, "\x00json:{broken"])
     for prefix_last in (False, True):
         answer = ask(path, query, prefix_last=prefix_last)
         assert ids(answer) == ([2] if query != "j" or prefix_last else [])
@@ -238,10 +238,10 @@ def result_of(tool, content):
         ),
     ],
 )
-def test_what_tools_were_asked_and_gave_is_shown_as_text(tmp_path, row, query, snippet):
+def test_what_tools_were_asked_and_gave_is_shown_as_text(written, row, query, snippet):
     """The name of the tool, then text; lit where it stands. What stands in the JSON alone is shown
     in it."""
-    (hit,) = ask(write_store(tmp_path / "tool.db", [row]), query).hits
+    (hit,) = ask(written([row]), query).hits
     lit = hit.snippet
     for start, end in reversed(hit.match):
         lit = f"{lit[:start]}[{lit[start:end]}]{lit[end:]}"
@@ -260,25 +260,25 @@ _SUMMARY = "[CONTEXT SUMMARY]:\nGulls nest.\n--- END OF CONTEXT SUMMARY ---\n"
         (_SUMMARY, '"end of context"', _SUMMARY.replace("\n", " ").strip(), "summary"),
     ],
 )
-def test_nobody_said_a_summary(tmp_path, text, query, snippet, speaker):
+def test_nobody_said_a_summary(written, text, query, snippet, speaker):
     """What was said is shown first, where a summary was merged with it."""
-    path = write_store(tmp_path / "summary.db", [{"role": "user", "content": text}])
+    path = written([{"role": "user", "content": text}])
     (hit,) = ask(path, query).hits
     assert (hit.snippet, hit.speaker, hit.role) == (snippet, speaker, "user")
 
 
-def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path):
+def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(written):
     """Also where the match is far behind it."""
     row = result_of("cat", {"output": "line\n" * 200 + "the puffin\n" + "line\n" * 200})
-    (hit,) = ask(write_store(tmp_path / "cut.db", [row]), "puffin").hits
+    (hit,) = ask(written([row]), "puffin").hits
     assert hit.snippet.startswith("cat: …line line") and hit.snippet.endswith("…")
     assert [hit.snippet[start:end] for start, end in hit.match] == ["puffin"]
 
 
-def test_what_no_word_leads_to_is_found_inside(tmp_path):
+def test_what_no_word_leads_to_is_found_inside(written):
     """A word without its accents that JSON spells in escapes, and a word that touches an emoji."""
     rows = [result_of("", {"output": text}) for text in ("a café", "b", "🦊fox")]
-    path = write_store(tmp_path / "tool.db", rows)
+    path = written(rows)
     assert (found(path, "café"), found(path, "*cafe*"), found(path, "*fox*")) == ([1], [1], [3])
     assert (found(path, "cafe"), found(path, "fox"), found(path, "🦊f*")) == ([], [], [3])
 
@@ -308,16 +308,16 @@ _SPELLED = [
         ("Größe", [5]), ('"100€ total"', [6]), ('"检索 完成"', [6]), ('"go → b"', [6]),
     ],
 )  # fmt: skip
-def test_signs_in_json_part_no_words(tmp_path, shape, query, expected):
+def test_signs_in_json_part_no_words(made, shape, query, expected):
     rows = [{"session_id": "s"} | row for row in _SPELLED]
-    path = make_store(tmp_path / "state.db", shape, [{"id": "s"}], rows)
+    path = made(shape, [{"id": "s"}], rows)
     assert sorted(ids(ask(path, query))) == expected
 
 
-def test_a_part_of_a_word_where_a_line_is_cut_is_not_lit(tmp_path):
+def test_a_part_of_a_word_where_a_line_is_cut_is_not_lit(written):
     text = "x" * 60 + "the " + "y" * 28 + " the puffin the " + "z " * 30 + "thesis " * 9
     row = {"role": "user", "content": text}
-    (hit,) = ask(write_store(tmp_path / "cut.db", [row]), "puffin the").hits
+    (hit,) = ask(written([row]), "puffin the").hits
     assert hit.snippet.startswith("…") and hit.snippet.endswith("…")
     words = [hit.snippet[start:end] for start, end in hit.match]
     assert set(words) == {"puffin", "the"}

@@ -6,7 +6,7 @@ import weakref
 import pytest
 from builders import DAY, make_store
 from compressed import long_conversation
-from search_stores import ask, counted, found, ids, pages, write_store
+from search_stores import ask, counted, found, ids, pages
 from shapes import NAMES
 from store_builder import T0, tool_call
 
@@ -150,14 +150,14 @@ def test_forgotten_is_what_a_resume_does_not_send(tmp_path, in_place):
     ("query", "hits"),
     [("walrus msgs>10", 12), ("walrus msgs=12", 12), ("walrus msgs<5", 0), ("walrus -msgs<5", 12)],
 )
-def test_messages_are_compared_by_the_number_that_is_shown(tmp_path, query, hits):
+def test_messages_are_compared_by_the_number_that_is_shown(made, query, hits):
     """Not by that of Hermes, which counts the two that the model still sees."""
     rows = [
         {"session_id": "a", "content": f"walrus {at}", "active": at > 9, "compacted": at <= 9}
         for at in range(12)
     ]
     sessions = [{"id": "a", "started_at": T0, "message_count": 2}]
-    path = make_store(tmp_path / "state.db", "22", sessions, rows)
+    path = made("22", sessions, rows)
     assert len(_found(path, query)) == hits
 
 
@@ -171,19 +171,19 @@ def test_messages_are_compared_by_the_number_that_is_shown(tmp_path, query, hits
         ({"model_config": "{"}, [1]),
     ],
 )
-def test_messages_are_forgotten_where_a_continuation_has_their_summary(tmp_path, child, forgotten):
+def test_messages_are_forgotten_where_a_continuation_has_their_summary(made, child, forgotten):
     """Not where a compression came to nothing, or only a branch goes on. The continuation begins
     before the end (0.18 and later)."""
     sessions = [{"id": "s", "end_reason": "compression", "ended_at": 5000.0}]
     if child is not None:
         sessions.append({"id": "n", "parent_session_id": "s", "started_at": 4999.5} | child)
     messages = [{"id": 1, "session_id": "s", "content": "a kayak", "timestamp": 4000.0}]
-    path = make_store(tmp_path / "state.db", "22", sessions, messages)
+    path = made("22", sessions, messages)
     assert _found(path, "kayak is:forgotten") == forgotten
     assert _found(path, "kayak -is:forgotten") == ([] if forgotten else [1])
 
 
-def test_nothing_is_forgotten_where_a_damaged_file_has_no_continuation(tmp_path):
+def test_nothing_is_forgotten_where_a_damaged_file_has_no_continuation(made):
     """A compressed session that is its own parent; of two that are the parent of each other the
     newer one, which ends the conversation."""
     parents = {"self": "self", "older": "newer", "newer": "older"}
@@ -192,19 +192,19 @@ def test_nothing_is_forgotten_where_a_damaged_file_has_no_continuation(tmp_path)
         for at, (id, parent) in enumerate(parents.items())
     ]
     rows = [{"session_id": id, "content": "a kayak"} for id in parents]
-    path = make_store(tmp_path / "state.db", "22", sessions, rows)
+    path = made("22", sessions, rows)
     with Store(path).reader() as reader:
         conversation = read_catalog(reader, NOW).conversation("newer")
     assert conversation.session_ids == ["older", "newer"]
     assert _found(path, "kayak is:forgotten") == [2]
 
 
-def test_a_source_is_found_by_its_short_name(tmp_path):
+def test_a_source_is_found_by_its_short_name(made):
     """The one that lists show, in a query, as an option of a list, and of what was used last."""
     sources = ("whatsapp", "webhook", "api_server", "wa")
     sessions = [{"id": f"s-{source}", "source": source} for source in sources]
     messages = [{"session_id": each["id"], "content": "lantern"} for each in sessions]
-    path = make_store(tmp_path / "state.db", "31", sessions, messages)
+    path = made("31", sessions, messages)
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
     for short, expected in (
@@ -222,10 +222,10 @@ def test_a_source_is_found_by_its_short_name(tmp_path):
     assert without == {"s-api_server"}
 
 
-def test_a_time_as_text_is_a_time(tmp_path):
+def test_a_time_as_text_is_a_time(written):
     times = ("2026-03-05T08:00:00", "none")
     rows = [{"content": "kayak", "timestamp": time} for time in times]
-    path = write_store(tmp_path / "state.db", rows)
+    path = written(rows)
     queries = ("on:2026-03-05", "after:2026-03-04", "before:2026-03-06", "before:2026-03-05")
     assert [_found(path, f"kayak {query}") for query in queries] == [[1], [1], [1], []]
 
@@ -255,16 +255,16 @@ def test_titles_and_ids_are_found_as_words_are(query, expected):
     assert titled(catalog, parse(query)) == expected
 
 
-def test_commas_part_alternatives_of_roles_and_tools(tmp_path):
+def test_commas_part_alternatives_of_roles_and_tools(written):
     tools = [
         {"role": "tool", "tool_name": name, "content": "kayak"} for name in ("patch", "terminal")
     ]
-    path = write_store(tmp_path / "state.db", ["kayak", *tools])
+    path = written(["kayak", *tools])
     assert sorted(_found(path, "kayak role:user,tool")) == [1, 2, 3]
     assert sorted(_found(path, "kayak tool:patch,Terminal")) == [2, 3]
 
 
-def test_a_failure_is_what_the_screen_calls_one(tmp_path):
+def test_a_failure_is_what_the_screen_calls_one(written):
     """Most results have the field, empty; some are a text; some are followed by a hint, or hold
     bytes that are no text."""
     results = [
@@ -274,36 +274,36 @@ def test_a_failure_is_what_the_screen_calls_one(tmp_path):
         '{"error": "boom"}\n\nTry another path.', b'{"error": "\xff"}', '{"exit_code": "2"}',
     ]  # fmt: skip
     rows = [{"role": "tool", "content": text} for text in results]
-    path = write_store(tmp_path / "state.db", rows)
+    path = written(rows)
     assert sorted(_found(path, "has:error")) == [2, 3, 4, 5, 7, 11, 12]
     assert sorted(_found(path, "-has:error")) == [1, 6, 8, 9, 10, 13]
 
 
 @pytest.mark.parametrize("is_ascii", [True, False])
-def test_a_file_is_found_by_any_letters(tmp_path, is_ascii):
+def test_a_file_is_found_by_any_letters(written, is_ascii):
     """As JSON spells them, and within JSON again."""
     names = ["docs/größe.md", r"C:\work\a.py", "docs/日本.md"]
     written = [json.dumps({"path": name}, ensure_ascii=is_ascii) for name in names]
     calls = [json.dumps([tool_call("write_file", each)], ensure_ascii=is_ascii) for each in written]
     rows = [{"role": "assistant", "tool_calls": each} for each in calls]
-    path = write_store(tmp_path / "state.db", [*rows, "see Ä.txt"])
+    path = written([*rows, "see Ä.txt"])
     for at, name in enumerate([*names, "ä.txt"], 1):
         assert _found(path, f"file:{name}") == [at]
     assert edits_file(calls[1], r"c:\work\a.py") and not edits_file(calls[1], "b.py")
 
 
-def test_reasoning_in_details_is_searched(tmp_path):
+def test_reasoning_in_details_is_searched(written):
     details = [
         json.dumps([{"type": "reasoning.text", "text": "the walrus"}]),
         json.dumps([{"type": "reasoning.encrypted", "data": "walrus"}]),
     ]
     rows = [{"role": "assistant", "content": "x", "reasoning_details": each} for each in details]
-    path = write_store(tmp_path / "state.db", rows)
+    path = written(rows)
     assert _found(path, "walrus in:reasoning") == [1] and _found(path, "has:reasoning") == [1]
 
 
-def test_an_order_that_cannot_be_had_is_told(tmp_path):
-    path = write_store(tmp_path / "state.db", ["部署"])
+def test_an_order_that_cannot_be_had_is_told(written):
+    path = written(["部署"])
     answer = ask(path, "部署", order=HitOrder.RELEVANCE)
     assert len(answer.hits) == 1 and "can be ranked" in answer.notes[0]
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from builders import T0, make_store
+from builders import T0
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
@@ -95,7 +95,7 @@ def test_large_families_cost_no_more_for_each_session(monkeypatch, is_long):
     assert asked.total() < 20 * count
 
 
-def test_a_tree_shows_what_hangs_on_which_segment(tmp_path):
+def test_a_tree_shows_what_hangs_on_which_segment(tmp_path, made):
     """Segments stand in one column, subagents below the one that asked for them, each named by its
     task."""
 
@@ -109,8 +109,7 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path):
     }  # fmt: skip
     delegated = {"model_config": '{"_delegate_from": "one"}'}
     chained = {"end_reason": "compression", "ended_at": T0 + 50}
-    make_store(
-        tmp_path / "state.db",
+    made(
         sessions=[
             {"id": "one", "title": "Ferry", "started_at": T0, **chained},
             {"id": "two", "title": "Ferry #2", "started_at": T0 + 60, "parent_session_id": "one"},
@@ -134,10 +133,10 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path):
     assert lineage.reason == "newest of 2 parts"
 
 
-def test_a_tree_has_every_node_of_a_deep_family_once(tmp_path):
+def test_a_tree_has_every_node_of_a_deep_family_once(tmp_path, made):
     """However deep a damaged store nests them."""
     line = [{"id": f"s{at}", "parent_session_id": f"s{at - 1}"} for at in range(1, 1000)]
-    make_store(tmp_path / "state.db", sessions=[{"id": "s0"}, *line])
+    made(sessions=[{"id": "s0"}, *line])
     with Store(tmp_path / "state.db").reader() as reader:
         nodes = read_lineage(reader, "s500", T0).nodes
     children = children_of(nodes)

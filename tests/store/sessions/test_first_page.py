@@ -5,7 +5,7 @@ then anything."""
 from unittest.mock import patch
 
 import pytest
-from builders import T0, big_store, make_store
+from builders import T0, big_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.decode import read_previews, with_names
@@ -31,7 +31,7 @@ def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path, sessions, me
         assert all(each.title or each.preview for each in named)
 
 
-def test_no_row_is_read_whole_twice(tmp_path):
+def test_no_row_is_read_whole_twice(made):
     """Children of what is known are known themselves, most of them."""
     sessions = [
         {
@@ -41,7 +41,7 @@ def test_no_row_is_read_whole_twice(tmp_path):
         }
         for at in range(600)
     ]
-    with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
+    with Store(made("22", sessions, [])).reader() as reader:
         with patch.object(module, "read_sessions", wraps=module.read_sessions) as read:
             first = read_first_page(reader, NOW, limit=20)
         assert not first.exact
@@ -51,7 +51,7 @@ def test_no_row_is_read_whole_twice(tmp_path):
         assert first.order()[:20] == exact
 
 
-def test_a_family_of_thousands_is_read_whole(tmp_path):
+def test_a_family_of_thousands_is_read_whole(made):
     """The newest part stands behind 3,100 subagents of the first one."""
     subagents = [
         {"id": f"a{at}", "source": "subagent", "parent_session_id": "p1", "started_at": T0 + at}
@@ -67,7 +67,7 @@ def test_a_family_of_thousands_is_read_whole(tmp_path):
         }
         for at in (1, 2, 3)
     ]
-    path = make_store(tmp_path / "state.db", "22", [parts[0], *subagents, *parts[1:]], [])
+    path = made("22", [parts[0], *subagents, *parts[1:]], [])
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, ["p1"], NOW).of_session("p1")
     assert [part.id for part in conversation.segments] == ["p1", "p2", "p3"]
@@ -85,12 +85,12 @@ def _long_lives(imported, per_session):
 
 
 @pytest.mark.parametrize("imported, per_session", [(600, 2), (600, 300), (2000, 2000), (4000, 20)])
-def test_the_newest_are_those_by_time(tmp_path, imported, per_session):
+def test_the_newest_are_those_by_time(made, imported, per_session):
     """Not those whose messages have the largest ids: what was imported last may be years old."""
     sessions, messages = _long_lives(imported, per_session)
     # Never spoken in.
     sessions += [{"id": f"young{at}", "started_at": T0 + 4e5 + at} for at in range(200)]
-    with Store(make_store(tmp_path / "state.db", "22", sessions, messages)).reader() as reader:
+    with Store(made("22", sessions, messages)).reader() as reader:
         first = read_first_page(reader, NOW, limit=20)
         assert not first.exact
         assert first.order()[:20] == read_catalog(reader, NOW).order()[:20]
@@ -120,7 +120,7 @@ CASES = {
 }
 
 
-def test_each_case_among_others_and_alone(tmp_path):
+def test_each_case_among_others_and_alone(made):
     messages = [
         {"session_id": name, "timestamp": T0, **row}
         for name, (rows, _shown) in CASES.items()
@@ -130,7 +130,7 @@ def test_each_case_among_others_and_alone(tmp_path):
     sessions = [{"id": name, "started_at": T0} for name in CASES]
     sessions[-1] |= {"end_reason": "compression", "ended_at": T0 + 4}
     sessions.append({"id": "tip", "parent_session_id": "silent", "started_at": T0 + 5})
-    path = make_store(tmp_path / "state.db", "22", sessions, messages)
+    path = made("22", sessions, messages)
     with Store(path).reader() as reader:
         page = read_first_page(reader, T0 + 99, view=View.ALL).select(View.ALL)
         named = {each.root_id: each.preview for each in with_names(reader, page)}

@@ -93,7 +93,7 @@ def test_all_sessions_are_read_in_short_statements(tmp_path, monkeypatch):
     assert max(counts) == 250
 
 
-def test_a_time_that_is_none_hides_no_later_one(tmp_path):
+def test_a_time_that_is_none_hides_no_later_one(made):
     """SQLite sorts texts, milliseconds and infinity behind all times; an ISO text is one (other
     tools write it)."""
     bad = {"text": "unknown", "ms": T0 * 1000, "inf": float("inf"), "old": "2025-01-02T03:04:05"}
@@ -103,7 +103,7 @@ def test_a_time_that_is_none_hides_no_later_one(tmp_path):
     ]
     messages.append({"session_id": "iso", "timestamp": "2026-06-07T08:09:10"})
     sessions[-1]["last_activity_at"] = T0 + 9
-    path = make_store(tmp_path / "state.db", "31", sessions, messages)
+    path = made("31", sessions, messages)
     with Store(path).reader() as reader:
         found = read_catalog(reader, T0).sessions
         assert {found[name].last_active for name in bad} == {T0 + 5}
@@ -111,10 +111,10 @@ def test_a_time_that_is_none_hides_no_later_one(tmp_path):
         assert resolve_last(reader) == "recorded"
 
 
-def test_the_last_of_a_source_is_of_no_other_one(tmp_path):
+def test_the_last_of_a_source_is_of_no_other_one(made):
     """`hermes --tui -c` goes on with one of `cli` where there is none of `tui` (0.19): whoever names
     a source means it."""
-    path = make_store(tmp_path / "state.db", "31", [{"id": "a", "source": "cli"}], [])
+    path = made("31", [{"id": "a", "source": "cli"}], [])
     with Store(path).reader() as reader:
         assert (resolve_last(reader, "cli"), resolve_last(reader, "tui")) == ("a", None)
 
