@@ -6,6 +6,7 @@ from datetime import datetime
 
 import pytest
 from builders import DAY
+from pruning import opened
 
 from hermes_browse.store.amounts import (
     HOUR,
@@ -21,10 +22,8 @@ from hermes_browse.store.amounts import (
 )
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.query import parse as parse_query
 from hermes_browse.store.search.scope import compile_filters, roots_in
-from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.relations import STALE_AFTER
 
 NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type
@@ -124,8 +123,7 @@ def test_stale_is_one_span(made):
     sessions = [{"id": name, "started_at": NOW - age} for name, age in ages.items()]
     sessions[-1] |= {"ended_at": NOW - 30 * DAY, "end_reason": "cli_close"}
     rows = [{"session_id": "stale", "timestamp": NOW - STALE_AFTER}]
-    with Store(made("22", sessions, rows)).reader() as reader:
-        catalog = read_catalog(reader, NOW)
+    with opened(made("22", sessions, rows), NOW) as (reader, catalog):
         searched = set(
             roots_in(reader, compile_filters(parse_query("is:stale", now=NOW), NOW), catalog)
         )

@@ -6,18 +6,18 @@ import weakref
 import pytest
 from builders import DAY, make_store
 from compressed import long_conversation
+from pruning import opened
 from search_stores import ask, counted, found, ids, pages
 from shapes import NAMES
 from store_builder import T0, tool_call
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import HitOrder, Reading
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.found import titled
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.rows import edits_file
 from hermes_browse.store.search.scope import compile_filters, roots_in
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Session, View
 from hermes_browse.store.sessions.session_rows import resolve_last
 
@@ -134,8 +134,8 @@ def test_forgotten_is_what_a_resume_does_not_send(tmp_path, in_place):
     """Every other row, but the live ones of the tip: those replaced in place, and those of sessions
     that went on."""
     path = long_conversation(tmp_path / "state.db", 120, 2, in_place=in_place)
-    with Store(path).reader() as reader:
-        (whole,) = read_catalog(reader, NOW).select(View.ALL)
+    with opened(path, NOW) as (reader, catalog):
+        (whole,) = catalog.select(View.ALL)
         live, every = (
             {row.id for row in read_outline(reader, whole.segments, reading).rows}
             for reading in (Reading.LIVE, Reading.EVERYTHING)
@@ -193,8 +193,8 @@ def test_nothing_is_forgotten_where_a_damaged_file_has_no_continuation(made):
     ]
     rows = [{"session_id": id, "content": "a kayak"} for id in parents]
     path = made("22", sessions, rows)
-    with Store(path).reader() as reader:
-        conversation = read_catalog(reader, NOW).conversation("newer")
+    with opened(path, NOW) as (_reader, catalog):
+        conversation = catalog.conversation("newer")
     assert conversation.session_ids == ["older", "newer"]
     assert _found(path, "kayak is:forgotten") == [2]
 
@@ -205,18 +205,16 @@ def test_a_source_is_found_by_its_short_name(made):
     sessions = [{"id": f"s-{source}", "source": source} for source in sources]
     messages = [{"session_id": each["id"], "content": "lantern"} for each in sessions]
     path = made("31", sessions, messages)
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, NOW)
-    for short, expected in (
-        ("wa", {"s-whatsapp", "s-wa"}),
-        ("Hook", {"s-webhook"}),
-        ("api", {"s-api_server"}),
-        ("whatsapp", {"s-whatsapp"}),
-    ):
-        hits = ask(path, f"lantern source:{short}").hits
-        assert {hit.session_id for hit in hits} == expected
-        assert set(catalog.order(View.ALL, sources=[short])) == expected
-        with Store(path).reader() as reader:
+    with opened(path, NOW) as (reader, catalog):
+        for short, expected in (
+            ("wa", {"s-whatsapp", "s-wa"}),
+            ("Hook", {"s-webhook"}),
+            ("api", {"s-api_server"}),
+            ("whatsapp", {"s-whatsapp"}),
+        ):
+            hits = ask(path, f"lantern source:{short}").hits
+            assert {hit.session_id for hit in hits} == expected
+            assert set(catalog.order(View.ALL, sources=[short])) == expected
             assert resolve_last(reader, short) in expected
     without = {hit.session_id for hit in ask(path, "lantern -source:wa,hook").hits}
     assert without == {"s-api_server"}
@@ -283,8 +281,10 @@ def test_a_failure_is_what_the_screen_calls_one(written):
 def test_a_file_is_found_by_any_letters(written, is_ascii):
     """As JSON spells them, and within JSON again."""
     names = ["docs/größe.md", r"C:\work\a.py", "docs/日本.md"]
-    written = [json.dumps({"path": name}, ensure_ascii=is_ascii) for name in names]
-    calls = [json.dumps([tool_call("write_file", each)], ensure_ascii=is_ascii) for each in written]
+    arguments = [json.dumps({"path": name}, ensure_ascii=is_ascii) for name in names]
+    calls = [
+        json.dumps([tool_call("write_file", each)], ensure_ascii=is_ascii) for each in arguments
+    ]
     rows = [{"role": "assistant", "tool_calls": each} for each in calls]
     path = written([*rows, "see Ä.txt"])
     for at, name in enumerate([*names, "ä.txt"], 1):
