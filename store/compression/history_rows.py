@@ -1,5 +1,5 @@
-"""The rows of a conversation as its compressions need them, without texts; and the blocks that Hermes
-wrote when it compressed it, with the copies in them.
+"""The rows of a conversation as its compressions need them, without texts; and the blocks that
+Hermes wrote when it compressed it, with the copies in them.
 
 Texts are compared by length and beginning only, so that 5,000 rows take milliseconds.
 

@@ -21,7 +21,8 @@ from ..messages.chat_message import HitOrder
 from ..progress import TellShare, never, quiet
 from ..sessions.catalog import UNREAD, Catalog, read_catalog
 from ..sessions.first_page import ids_follow_time
-from ..sessions.models import FAR_PAST, View, ids_of
+from ..sessions.models import FAR_PAST, View
+from ..sessions.relations import ids_of
 from ..text import text_of
 from ..wording import _, ngettext
 from .conditions import (

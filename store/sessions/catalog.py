@@ -20,18 +20,18 @@ from .models import (
     Sort,
     Status,
     View,
-    ids_of,
     known_sum,
-    or_past,
-    start_key,
 )
 from .relations import (
     LIVE_SECONDS,
     ParentLinks,
     idle_seconds,
+    ids_of,
     kind_of,
     newest_activity,
+    or_past,
     source_names,
+    start_key,
     status,
 )
 from .session_rows import StoreChanges, StoreState, read_all, read_portion

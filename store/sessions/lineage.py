@@ -18,9 +18,8 @@ from .models import (
     Relation,
     Session,
     known_sum,
-    start_key,
 )
-from .relations import continuation_rank, is_reset, status
+from .relations import continuation_rank, is_reset, start_key, status
 
 _WALKS_ON = 17
 """First schema whose Hermes goes on from a session with messages to a newer child (0.18.0; 0.17

@@ -11,7 +11,8 @@ from ..connection.reader import Reader
 from ..messages.decode import read_previews
 from ..messages.transcript import count_rows
 from .catalog import read_catalog
-from .models import Conversation, Hidden, Sort, View, ids_of
+from .models import Conversation, Hidden, Sort, View
+from .relations import ids_of
 
 
 class ListPage(NamedTuple):

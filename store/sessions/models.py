@@ -146,16 +146,6 @@ def known_sum(amounts: Iterable[float | None]) -> float | None:
     return fsum(known) if known else None
 
 
-def or_past(time: float | None) -> float:
-    """Return a time to sort by: an unknown one is before all others."""
-    return FAR_PAST if time is None else time
-
-
-def start_key(session: Session) -> tuple[float, str]:
-    """Sort key: the start, an unknown one first, then the id."""
-    return or_past(session.started_at), session.id
-
-
 class Conversation(NamedTuple):
     """One entry of the list: a whole compression chain."""
 
@@ -308,11 +298,6 @@ class Conversation(NamedTuple):
         if self.shown_count is not None:
             return self.shown_count
         return sum(segment.message_count for segment in self.segments)
-
-
-def ids_of(conversations: Iterable[Conversation]) -> list[str]:
-    """Return the ids of all segments of conversations."""
-    return [id for each in conversations for id in each.session_ids]
 
 
 class Node(NamedTuple):

@@ -17,13 +17,12 @@ from math import inf
 from ..amounts import DAY
 from ..wording import N_, _
 from .models import (
+    FAR_PAST,
     Conversation,
     ConversationKind,
     Relation,
     Session,
     Status,
-    or_past,
-    start_key,
 )
 
 # fmt: off
@@ -79,6 +78,21 @@ clean-up, which deletes.
 _RACE_SECONDS = 10.0
 """A child that began so shortly before the end of a compressed parent is another process's
 continuation: 0.18 and later write the child first."""
+
+
+def or_past(time: float | None) -> float:
+    """Return a time to sort by: an unknown one is before all others."""
+    return FAR_PAST if time is None else time
+
+
+def start_key(session: Session) -> tuple[float, str]:
+    """Sort key: the start, an unknown one first, then the id."""
+    return or_past(session.started_at), session.id
+
+
+def ids_of(conversations: Iterable[Conversation]) -> list[str]:
+    """Return the ids of all segments of conversations."""
+    return [id for each in conversations for id in each.session_ids]
 
 
 _MARKED = (Relation.BRANCHED, Relation.DELEGATED, Relation.RESET)

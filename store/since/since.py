@@ -16,8 +16,8 @@ from ..messages.decode import with_names
 from ..messages.transcript import branched_off
 from ..notes.notes_file import NotesError, ReadMarks, no_marks, read_marks
 from ..sessions.catalog import Catalog
-from ..sessions.models import FAR_PAST, Conversation, Status, View, ids_of, or_past
-from ..sessions.relations import STALE_AFTER, is_ended
+from ..sessions.models import FAR_PAST, Conversation, Status, View
+from ..sessions.relations import STALE_AFTER, ids_of, is_ended, or_past
 from ..text import one_line, text_of
 from ..wording import _, ngettext
 from . import Attention, SinceItem, Unread
