@@ -14,7 +14,6 @@ from pathlib import Path
 from paths import fixture
 from searching import count, search
 from store_builder import StoreBuilder
-from trashing import run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import TRIGRAM, WORDS
@@ -29,12 +28,6 @@ def copy_fixture(version: int, folder: Path) -> Path:
     """A copy of a store the real Hermes wrote."""
     path = folder / f"v{version}.db"
     shutil.copy(fixture(version), path)
-    return path
-
-
-def change(path: Path, *statements: str) -> Path:
-    """Run statements on a store, closed again at once."""
-    run(path, *statements)
     return path
 
 

@@ -4,8 +4,9 @@ so."""
 import pytest
 from builders import make_store
 from effort import slow_but
-from search_stores import ask, change, copy_fixture, counted, found, ids
+from search_stores import ask, copy_fixture, counted, found, ids
 from searching import count, search
+from trashing import run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import State
@@ -54,7 +55,7 @@ def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(tmp_path, shape
         remove = f"INSERT INTO {table}({table}, rowid, {columns}) SELECT 'delete', id, {columns} FROM messages WHERE {lost}"
         if shape in ("11", "22", "31-migrated"):  # inline
             remove = f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM messages WHERE {lost})"
-        change(holed, remove)
+        run(holed, remove)
     with Store(holed).reader() as reader:
         coverage = read_coverage(reader)
         assert coverage.messages - coverage.indexed == reader.value(
@@ -78,14 +79,14 @@ def test_rows_put_back_where_no_trigger_puts_them_into_the_index(written):
             return len(search(reader, "kubernetes", limit=0).hits)
 
     assert hits() == 30
-    change(path, "CREATE TABLE gone AS SELECT * FROM messages WHERE id BETWEEN 5 AND 9")
-    change(
+    run(path, "CREATE TABLE gone AS SELECT * FROM messages WHERE id BETWEEN 5 AND 9")
+    run(
         path,
         "DELETE FROM messages WHERE id BETWEEN 5 AND 9",
         "DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 9",
     )
     assert hits() == 25
-    change(path, "INSERT INTO messages SELECT * FROM gone")
+    run(path, "INSERT INTO messages SELECT * FROM gone")
     assert hits() == 30
 
 

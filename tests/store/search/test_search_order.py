@@ -11,9 +11,9 @@ from builders import make_store
 from effort import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_stores import NOW, ask, change, copy_fixture, found, ids, pages, write_store
+from search_stores import NOW, ask, copy_fixture, found, ids, pages, write_store
 from searching import search
-from trashing import rows
+from trashing import rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.cli import main
@@ -79,14 +79,14 @@ def test_what_comes_later_is_put_in_its_place(written):
         (12, 1.5, [10, 3, 2, 12, 1, 11]),
         (7, 20, [7, 10, 3, 2, 12, 1, 11]),  # an old id, as a restore gives
     ):
-        change(
+        run(
             path,
             "INSERT INTO messages (id, session_id, role, content, timestamp) "
             f"VALUES ({key}, 's', 'user', 'docker', {NOW + seconds})",
             f"INSERT INTO messages_fts (rowid, content) VALUES ({key}, 'docker')",
         )
         assert newest() == order
-    change(path, "DELETE FROM messages WHERE id = 10")
+    run(path, "DELETE FROM messages WHERE id = 10")
     assert newest() == [7, 3, 2, 12, 1, 11]
 
 
@@ -105,7 +105,7 @@ def test_any_times_in_any_order(small, stamps, oldest):
         f"WHEN {3 * at + 1} THEN {'NULL' if stamp is None else NOW + stamp}"
         for at, stamp in enumerate(stamps)
     )
-    change(small, f"UPDATE messages SET timestamp = CASE id {times} END")
+    run(small, f"UPDATE messages SET timestamp = CASE id {times} END")
     order = "oldest" if oldest else "newest"
     whole = found(small, "docker", order=order)
     assert whole == _by_time(small, [3 * at + 1 for at in range(12)], oldest=oldest)

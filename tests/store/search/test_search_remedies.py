@@ -8,8 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from search_stores import change, copy_fixture, found, ids, standing
+from search_stores import copy_fixture, found, ids, standing
 from searching import search
+from trashing import run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import problems_of, search_health, summarize
@@ -53,7 +54,7 @@ def _carry_out(path, advice):
     command = shlex.split(advice.partition("sqlite3 ")[2])
     if command:
         assert Path(command[0]) == path
-        change(path, command[1])
+        run(path, command[1])
     program = ""
     if "hermes sessions repair" in advice:
         program = "import sys; from hermes_cli.main import main; sys.argv = ['hermes', 'sessions', 'repair']; main()"
@@ -69,7 +70,7 @@ def _carry_out(path, advice):
 @pytest.mark.parametrize("how", _DAMAGES)
 def test_what_is_advised_mends_the_index(tmp_path, how):
     path = copy_fixture(22, tmp_path).rename(tmp_path / "state.db")
-    change(path, *_DAMAGES[how])
+    run(path, *_DAMAGES[how])
     assert sorted(found(path, "docker"), reverse=True) == standing(path, "docker"), (
         "found all the same, by a scan"
     )
@@ -87,7 +88,7 @@ def test_what_is_advised_mends_the_index(tmp_path, how):
 def test_an_index_that_is_not_used_is_told_once_with_one_remedy(tmp_path, how):
     stale = ["INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '')"]
     path = copy_fixture(31, tmp_path)
-    change(path, *(stale if how == "stale" else _DAMAGES[how]))
+    run(path, *(stale if how == "stale" else _DAMAGES[how]))
     assert _advice(path)
 
 
@@ -95,7 +96,7 @@ def test_an_index_that_is_not_used_is_told_once_with_one_remedy(tmp_path, how):
 def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path, how):
     path = copy_fixture(31, tmp_path)
     holes = ["DELETE FROM messages_fts_docsize WHERE id BETWEEN 5 AND 20"]
-    change(path, *(holes if how == "holes" else _DAMAGES[how]))
+    run(path, *(holes if how == "holes" else _DAMAGES[how]))
     advice = _advice(path)
     assert "'rebuild'" in shlex.split(advice.partition("sqlite3 ")[2])[1] and "start" not in advice
     _carry_out(path, advice)
@@ -115,7 +116,7 @@ def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path, how):
 )
 def test_the_status_line_says_it_in_short(tmp_path, how, said):
     path = copy_fixture(22, tmp_path)
-    change(path, *_DAMAGES[how])
+    run(path, *_DAMAGES[how])
     with Store(path).reader() as reader:
         assert said in str(read_coverage(reader))
 
@@ -127,7 +128,7 @@ def test_the_status_line_says_it_in_short(tmp_path, how, said):
 def test_what_a_search_finds_broken_is_called_broken(tmp_path, how, said):
     """Not missing: the tables are there, and the remedy is another."""
     path = copy_fixture(22, tmp_path)
-    change(path, *_DAMAGES[how])
+    run(path, *_DAMAGES[how])
     with Store(path).reader() as reader:
         answer = search(reader, "docker", limit=0)
         assert ids(answer) == standing(path, "docker")

@@ -1,8 +1,9 @@
 """Search over stores whose index is missing, old, broken, stale or behind; and odd rows in them."""
 
 import pytest
-from search_stores import ask, change, copy_fixture, found, ids
+from search_stores import ask, copy_fixture, found, ids
 from searching import search
+from trashing import run
 
 from hermes_browse.store.connection import reader as module
 from hermes_browse.store.connection.connect import Store
@@ -27,7 +28,7 @@ NOT_BELIEVED = {
 @pytest.mark.parametrize("said", NOT_BELIEVED)
 def test_an_index_that_is_not_believed_is_said(written, said):
     path = written([f"docker 大别山 {at}" for at in range(100)])
-    change(path, *NOT_BELIEVED[said])
+    run(path, *NOT_BELIEVED[said])
     for query in ("docker", "dock*", "大别山"):
         answer = ask(path, query)
         assert ids(answer) == list(range(100, 0, -1)) and answer.complete
@@ -51,7 +52,7 @@ def test_what_is_wrong_with_the_store_is_not_laid_to_its_index(whole, monkeypatc
 
 def test_a_contentless_index(written):
     path = written(["docker up", "docker, don't"], fts=False, trigram=False)
-    change(
+    run(
         path,
         "CREATE VIRTUAL TABLE messages_fts USING fts5(content, content='')",
         "INSERT INTO messages_fts(rowid, content) SELECT id, content FROM messages",
@@ -95,7 +96,7 @@ def test_an_empty_store(written):
 
 def test_text_of_any_storage_class(written):
     path = written(["plain docker", b"blob \xff docker", "", "nul\x00 and 桂林", "桂林"])
-    change(
+    run(
         path,
         "INSERT INTO messages (id, session_id, role, content) VALUES (9, 's', 'user', CAST(x'ff20c3a9' AS TEXT))",
         "INSERT INTO messages (id, session_id, role, content) VALUES (10, 's', NULL, 12345)",

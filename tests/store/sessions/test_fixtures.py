@@ -5,7 +5,8 @@ from contextlib import suppress
 
 import pytest
 from pruning import expected
-from search_stores import change, copy_fixture
+from search_stores import copy_fixture
+from trashing import run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
@@ -212,10 +213,10 @@ def test_system_prompts_are_found_where_they_stand(path, reader):
     at = f"WHERE id = '{session_id}'"
     places = {f"UPDATE sessions SET system_prompt = 'be kind' {at}": "be kind"}
     if "system_prompts" in reader.schema.tables:
-        change(path, f"UPDATE sessions SET system_prompt_hash = NULL {at}")
-        change(path, "INSERT INTO system_prompts (hash, prompt) VALUES ('h1', 'be brief')")
+        run(path, f"UPDATE sessions SET system_prompt_hash = NULL {at}")
+        run(path, "INSERT INTO system_prompts (hash, prompt) VALUES ('h1', 'be brief')")
         places[f"UPDATE sessions SET system_prompt_hash = 'h1' {at}"] = "be brief"
     for sql, prompt in places.items():
-        change(path, sql)
+        run(path, sql)
         assert read_system_prompt(reader, session_id) == prompt
     assert read_system_prompt(reader, "20260102_120000_a9e999") is None

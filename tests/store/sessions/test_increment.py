@@ -10,8 +10,8 @@ from builders import big_store, make_store
 from effort import examples, slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_stores import change
 from store_builder import T0
+from trashing import run
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -134,7 +134,7 @@ CHANGES = {
 @pytest.mark.parametrize("what", slow_but([*CHANGES][::2], CHANGES))
 def test_changes_are_seen(store, what):
     before = read(store)
-    change(store, CHANGES[what])
+    run(store, CHANGES[what])
     step, anew = increment(store, before), picture(read(store)[0])
     assert picture(step[0]) == anew == picture(read(store, before[0])[0])
     assert anew != picture(before[0])
@@ -146,7 +146,7 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store):
     """Deleted, put back and changed in one go, a child cut loose along with it and tied to it again;
     what is gone and was not known to be touched asks for all."""
     child = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('kid', 'cli', 1767225600.0, 'c7')"
-    change(store, child)
+    run(store, child)
     before = read(store)
     for sql in (
         "UPDATE sessions SET parent_session_id = NULL WHERE id = 'kid'",
@@ -154,16 +154,16 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store):
         "DELETE FROM sessions WHERE id = 'c7'",
         "UPDATE sessions SET archived = 1 WHERE id = 'c9'",
     ):
-        change(store, sql)
+        run(store, sql)
     assert increment(store, before) is None
     step = increment(store, before, ["c7", "c9"])
     assert "c7" not in step[0].sessions
     assert picture(step[0]) == picture(read(store)[0])
-    change(
+    run(
         store,
         "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)",
     )
-    change(store, "UPDATE sessions SET parent_session_id = 'c7' WHERE id = 'kid'")
+    run(store, "UPDATE sessions SET parent_session_id = 'c7' WHERE id = 'kid'")
     after = increment(store, step, ["c7"])
     assert picture(after[0]) == picture(read(store)[0])
 
@@ -201,7 +201,7 @@ def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(steps):
     """Rows added, changed, deleted and put back while it is open."""
     with TemporaryDirectory() as folder:
         path = make_store(Path(folder) / "state.db", "22", *conversations(6), fts=False)
-        change(path, "CREATE TABLE gone (number, id, source, started_at)")
+        run(path, "CREATE TABLE gone (number, id, source, started_at)")
         state = read(path)
         kept = state[0]
         for number, step in enumerate(steps):
@@ -233,7 +233,7 @@ def test_an_increment_reads_no_more_of_a_larger_store(tmp_path):
         path = tmp_path / f"{sessions_of}.db"
         big_store(path, sessions_of, sessions_of * 3)
         before = read(path)
-        change(
+        run(
             path,
             "INSERT INTO messages (session_id, role, content, timestamp) "
             "SELECT id, 'user', 'x', 1e9 FROM sessions LIMIT 1",
