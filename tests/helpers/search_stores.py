@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import sqlite3
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from paths import fixture
 from searching import count, search
 from store_builder import StoreBuilder
 
@@ -22,13 +20,6 @@ from hermes_browse.store.search.terms import fold
 
 NOW = 1_767_258_000.0
 """2026-01-01 09:00 UTC."""
-
-
-def copy_fixture(version: int, folder: Path) -> Path:
-    """A copy of a store the real Hermes wrote."""
-    path = folder / f"v{version}.db"
-    shutil.copy(fixture(version), path)
-    return path
 
 
 def write_store(

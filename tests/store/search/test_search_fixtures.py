@@ -4,7 +4,7 @@ rows."""
 import pytest
 import trashing
 from pruning import expected
-from search_stores import copy_fixture, found, standing
+from search_stores import found, standing
 
 LITERAL = {
     "C++": "Hermes drops the signs and finds every C",
@@ -29,8 +29,8 @@ def version(request):
 
 
 @pytest.fixture
-def store(version, tmp_path):
-    return copy_fixture(version, tmp_path)
+def store(version, fixture_store):
+    return fixture_store(f"state-v{version}")
 
 
 def _ids(entries):
@@ -65,8 +65,8 @@ def test_relevance_is_that_of_fts5(store):
     assert ours == [row for row in ranked if row in ours]
 
 
-def test_hidden_rows_are_no_hits(tmp_path):
-    store = copy_fixture(31, tmp_path)
+def test_hidden_rows_are_no_hits(fixture_store):
+    store = fixture_store("state-v31")
     sql = "SELECT id FROM messages WHERE display_kind = 'hidden' OR role = 'session_meta'"
     hidden = {row[0] for row in trashing.rows(store, sql)}
     assert hidden

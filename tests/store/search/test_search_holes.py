@@ -4,7 +4,7 @@ so."""
 import pytest
 from builders import make_store
 from effort import slow_but
-from search_stores import ask, copy_fixture, counted, found, ids
+from search_stores import ask, counted, found, ids
 from searching import count, search
 from trashing import run
 
@@ -21,9 +21,9 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_nothing_is_missing_in_a_store_that_hermes_wrote(version, tmp_path):
+def test_nothing_is_missing_in_a_store_that_hermes_wrote(version, fixture_store):
     """What an index leaves out by its definition is no hole in it."""
-    with Store(copy_fixture(version, tmp_path)).reader() as reader:
+    with Store(fixture_store(f"state-v{version}")).reader() as reader:
         assert not read_coverage(reader).reason
         answer = search(reader, "docker", limit=0)
     assert answer.complete and not any("hold" in note for note in answer.notes)

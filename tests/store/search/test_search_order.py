@@ -11,7 +11,7 @@ from builders import make_store
 from effort import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_stores import NOW, ask, copy_fixture, found, ids, pages, write_store
+from search_stores import NOW, ask, found, ids, pages, write_store
 from searching import search
 from trashing import rows, run
 
@@ -115,10 +115,10 @@ def test_any_times_in_any_order(small, stamps, oldest):
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
-def test_a_store_imported_by_hermes_goes_by_time(tmp_path, capsys):
+def test_a_store_imported_by_hermes_goes_by_time(fixture_store, tmp_path, capsys):
     """Hermes 0.19 writes our export of a whole store into a new one: each conversation under new
     ids."""
-    old = copy_fixture(22, tmp_path)
+    old = fixture_store("state-v22")
     names = [name for (name,) in rows(old, "SELECT id FROM sessions ORDER BY id DESC")]
     lines = tmp_path / "all.jsonl"
     options = f"--format jsonl --no-redact --output {lines}".split()

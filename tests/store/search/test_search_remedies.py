@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from search_stores import copy_fixture, found, ids, standing
+from search_stores import found, ids, standing
 from searching import search
 from trashing import run
 
@@ -68,8 +68,8 @@ def _carry_out(path, advice):
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
 @pytest.mark.parametrize("how", _DAMAGES)
-def test_what_is_advised_mends_the_index(tmp_path, how):
-    path = copy_fixture(22, tmp_path).rename(tmp_path / "state.db")
+def test_what_is_advised_mends_the_index(fixture_store, tmp_path, how):
+    path = fixture_store("state-v22").rename(tmp_path / "state.db")
     run(path, *_DAMAGES[how])
     assert sorted(found(path, "docker"), reverse=True) == standing(path, "docker"), (
         "found all the same, by a scan"
@@ -85,16 +85,16 @@ def test_what_is_advised_mends_the_index(tmp_path, how):
 
 
 @pytest.mark.parametrize("how", ["no tables", "stale"])
-def test_an_index_that_is_not_used_is_told_once_with_one_remedy(tmp_path, how):
+def test_an_index_that_is_not_used_is_told_once_with_one_remedy(fixture_store, how):
     stale = ["INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '')"]
-    path = copy_fixture(31, tmp_path)
+    path = fixture_store("state-v31")
     run(path, *(stale if how == "stale" else _DAMAGES[how]))
     assert _advice(path)
 
 
 @pytest.mark.parametrize("how", ["pages gone", "holes"])
-def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path, how):
-    path = copy_fixture(31, tmp_path)
+def test_sqlite_alone_mends_an_index_without_a_copy(fixture_store, how):
+    path = fixture_store("state-v31")
     holes = ["DELETE FROM messages_fts_docsize WHERE id BETWEEN 5 AND 20"]
     run(path, *(holes if how == "holes" else _DAMAGES[how]))
     advice = _advice(path)
@@ -114,8 +114,8 @@ def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path, how):
         ("holes", "26 of 120 messages indexed, the rest is scanned; " + ASK_DOCTOR),
     ],
 )
-def test_the_status_line_says_it_in_short(tmp_path, how, said):
-    path = copy_fixture(22, tmp_path)
+def test_the_status_line_says_it_in_short(fixture_store, how, said):
+    path = fixture_store("state-v22")
     run(path, *_DAMAGES[how])
     with Store(path).reader() as reader:
         assert said in str(read_coverage(reader))
@@ -125,9 +125,9 @@ def test_the_status_line_says_it_in_short(tmp_path, how, said):
     ("how", "said"),
     [("pages gone", ASK_DOCTOR), ("part of the table gone", "`hermes sessions repair`")],
 )
-def test_what_a_search_finds_broken_is_called_broken(tmp_path, how, said):
+def test_what_a_search_finds_broken_is_called_broken(fixture_store, how, said):
     """Not missing: the tables are there, and the remedy is another."""
-    path = copy_fixture(22, tmp_path)
+    path = fixture_store("state-v22")
     run(path, *_DAMAGES[how])
     with Store(path).reader() as reader:
         answer = search(reader, "docker", limit=0)

@@ -1,7 +1,7 @@
 """Search over stores whose index is missing, old, broken, stale or behind; and odd rows in them."""
 
 import pytest
-from search_stores import ask, copy_fixture, found, ids
+from search_stores import ask, found, ids
 from searching import search
 from trashing import run
 
@@ -11,8 +11,8 @@ from hermes_browse.store.errors import StoreBusyError, StoreDamagedError
 
 
 @pytest.fixture
-def whole(tmp_path):
-    return copy_fixture(22, tmp_path)
+def whole(fixture_store):
+    return fixture_store("state-v22")
 
 
 NOT_BELIEVED = {

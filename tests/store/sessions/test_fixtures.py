@@ -5,7 +5,6 @@ from contextlib import suppress
 
 import pytest
 from pruning import expected
-from search_stores import copy_fixture
 from trashing import run
 
 from hermes_browse.store.connection.connect import Store
@@ -149,9 +148,9 @@ def version(request):
 
 
 @pytest.fixture
-def path(version, tmp_path):
+def path(version, fixture_store):
     """A copy of a store that Hermes wrote."""
-    return copy_fixture(version, tmp_path)
+    return fixture_store(f"state-v{version}")
 
 
 @pytest.fixture
