@@ -175,12 +175,15 @@ def _stored(reader: Reader) -> Iterator[SinceItem]:
     for id, name in _handoffs(reader, "pending", "handoff_platform"):
         why = _("handed over to {name}, and not taken", name=one_line(name, 40))
         yield SinceItem("waiting", id, why)
-    undelivered = f"delivery_state = 'pending' AND NOT {_AT_WORK}"
-    columns = "parent_session_id, completed_at"
-    for session, time in _rows_of(reader, "async_delegations", columns, undelivered):
+    undelivered = (
+        "SELECT parent_session_id, completed_at FROM async_delegations "
+        f"WHERE delivery_state = 'pending' AND NOT {_AT_WORK}"
+    )
+    for session, time in _rows_of(reader, "async_delegations", undelivered):
         why = _("the answer of a background agent comes with your next message")
         yield SinceItem("waiting", text_of(session), why, at=as_time(time))
-    for entry, time in _rows_of(reader, "gateway_routing", "entry_json, updated_at"):
+    routings = "SELECT entry_json, updated_at FROM gateway_routing"
+    for entry, time in _rows_of(reader, "gateway_routing", routings):
         routed = as_mapping(entry)
         if routed.get("resume_pending") is True:
             why = _("a restart of the gateway cut it off; your next message goes on")
@@ -192,9 +195,8 @@ _AT_WORK = "state IN ('running', 'finalizing')"
 """Of a background agent."""
 
 
-def _rows_of(reader: Reader, table: str, columns: str, where: str = "1") -> list[Row]:
+def _rows_of(reader: Reader, table: str, sql: str) -> list[Row]:
     """Read rows of a table; none where this Hermes has no such table."""
-    sql = f"SELECT {columns} FROM {table} WHERE {where}"
     return reader.rows(sql) if table in reader.schema.tables else []
 
 
@@ -208,7 +210,8 @@ def _armed(reader: Reader) -> frozenset[str]:
         origin = job.get("origin")
         if isinstance(origin, dict) and job.get("enabled", True):
             values += origin.values()
-    values += first_texts(_rows_of(reader, "async_delegations", "parent_session_id", _AT_WORK))
+    working = f"SELECT parent_session_id FROM async_delegations WHERE {_AT_WORK}"
+    values += first_texts(_rows_of(reader, "async_delegations", working))
     keys = set(filter(None, map(as_text, values)))
     by_key = "SELECT s.id FROM session_rows s WHERE s.session_key IN ({keys})"
     return frozenset(keys.union(first_texts(reader.rows_in(by_key, sorted(keys)))))
