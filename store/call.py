@@ -106,6 +106,10 @@ def read_in_portions(
             yield from rows
 
 
+_NOT_OPEN = RemoteCalls()
+"""Stands for a connection that is not open: nothing is to be done to it."""
+
+
 class StoreConnection:
     """A connection to one store, opened by the first call that reads.
 
@@ -135,11 +139,11 @@ class StoreConnection:
     @property
     def is_open(self) -> bool:
         """Whether it has the file open."""
-        return self._connection is not None
+        return self._connection is not _NOT_OPEN
 
     @property
-    def _connection(self) -> RemoteCalls | Reader | None:
-        return self.remote or self._reader
+    def _connection(self) -> RemoteCalls | Reader:
+        return self.remote or self._reader or _NOT_OPEN
 
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out, and close a file that was
@@ -149,8 +153,7 @@ class StoreConnection:
         if file != self._file:
             self._file = file
             self.close()
-        if (connection := self._connection) is not None:
-            connection.begin()
+        self._connection.begin()
 
     def check(self) -> None:
         """Raise QueryInterruptedError if `interrupt` was called; for work between two calls."""
@@ -160,14 +163,12 @@ class StoreConnection:
     def interrupt(self) -> None:
         """Stop the running call and those to come until `begin`, from any thread."""
         self._is_interrupted = True
-        if (connection := self._connection) is not None:
-            connection.interrupt()
+        self._connection.interrupt()
 
     def close(self) -> None:
         """Close the file; another call opens it again."""
         connection, self._reader = self._connection, None
-        if connection is not None:
-            connection.close()
+        connection.close()
 
     def __enter__(self) -> Self:
         return self

@@ -68,8 +68,7 @@ class BrowseError(Exception):
     ) -> None:
         super().__init__(sentence)
         self._happened = sentence
-        if is_unchanged:
-            self.is_unchanged = True
+        self.is_unchanged |= is_unchanged
         self.remedy = remedy
         """What to do about it; empty when there is nothing to do."""
         self.advice = advice

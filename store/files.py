@@ -19,7 +19,6 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from types import FrameType
@@ -48,6 +47,11 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+def private(path: str, flags: int) -> int:
+    """Open a file that only this user may read; for `open`."""
+    return os.open(path, flags, 0o600)
+
+
 def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
     """Write a private file (0600); return its size in bytes.
 
@@ -62,7 +66,7 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
     temporary = path.with_name(PARTIAL.replace("*", os.urandom(6).hex()))
     _TEMPORARY.add(temporary)  # until this returns, a signal removes it
     try:
-        with open(temporary, "xb", opener=partial(os.open, mode=0o600)) as file:
+        with open(temporary, "xb", opener=private) as file:
             size = sum(map(file.write, pieces))
             file.flush()
             os.fsync(file.fileno())
@@ -87,8 +91,6 @@ def _publish(temporary: Path, path: Path, *, replace: bool) -> None:
         return
     try:
         os.link(temporary, path)
-    except FileExistsError:
-        raise
     except OSError:  # no hard links on this file system: take the name first, then replace the file
         path.touch(mode=0o600, exist_ok=False)
         try:

@@ -117,8 +117,7 @@ class Store:
 
     def sizes(self) -> tuple[int, int]:
         """Return the bytes of the database and of its log; 0 for what is missing, or not known."""
-        mark = self.fingerprint()
-        return (mark[3], mark[7]) if len(mark) == 8 else (0, 0)
+        return _size(self.path), _size(self.wal_path)
 
     def check(self) -> _FileKey:
         """Check, without opening it, that the store can be opened; return device and inode.

@@ -23,7 +23,7 @@ from ..connection.reader import DATA_VERSION, Reader, Row, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import first_texts
 from ..errors import BrowseError, RefusedError
-from ..files import make_folder, sync_folder
+from ..files import make_folder, private, sync_folder
 from ..notes.notes_file import IN_BUNDLE, tags_if_readable
 from ..progress import Progress
 from ..wording import _
@@ -38,7 +38,7 @@ from .bundle import (
     choose,
     record_links,
 )
-from .session_files import SessionFile, find_files, private, save_files
+from .session_files import SessionFile, find_files, save_files
 from .shelf import MARKS, BundleFate, write_fate
 from .tables import CHILDREN, Layout, Table, equal, find_layout, names_of
 

@@ -48,11 +48,6 @@ _STATE = attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns")
 """Which file it is, and what changes with its content."""
 
 
-def private(path: str, flags: int) -> int:
-    """Open a file that only this user may read; for `open`."""
-    return os.open(path, flags, 0o600)
-
-
 class SessionFile(NamedTuple):
     """A file of a session, and its state when it was found."""
 
