@@ -79,8 +79,6 @@ class Signature(NamedTuple):
 
     parameters: Arguments
     """Those that travel."""
-    arguments: type[msgspec.Struct]
-    """A structure of them."""
     not_sent: tuple[str, ...]
     """Those of `_STAYS`."""
     stops: bool
@@ -98,16 +96,9 @@ def signature(name: str) -> Signature:
     call = CALLS[name]
     function = inspect.unwrap(call.function)
     types = get_type_hints(function, function.__globals__ | _TYPES)
-    parameters = [*inspect.signature(function).parameters.values()][call.leading_count :]
-    sent = [each for each in parameters if each.name not in (*_STAYS, *_REPORTS, "stopped")]
-    fields: list[tuple[str, Any, Any]] = []
-    for each in sent:
-        kind = types[each.name]
-        default = msgspec.NODEFAULT if each.default is each.empty else each.default
-        fields.append((each.name, _SENT_AS.get(kind, kind), default))
+    names = [*inspect.signature(function).parameters][call.leading_count :]
     return Signature(
-        {each.name: types[each.name] for each in sent},
-        msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True),
+        {name: types[name] for name in names if name not in (*_STAYS, *_REPORTS, "stopped")},
         tuple(each for each in _STAYS if each in types),
         "stopped" in types,
         {each: get_args(types[each])[0][0] for each in _REPORTS if each in types},
@@ -239,16 +230,17 @@ def received(name: str, raw: msgspec.Raw) -> dict[str, object]:
     """Return the arguments of a call.
 
     Raises:
-        ValueError: One is unknown, missing, or not of its type.
+        ValueError: One is unknown, or not of its type.
     """
-    types = signature(name)
-    arguments: Any = decode(raw, types.arguments)
-    return {
-        each: _received(kind, getattr(arguments, each)) for each, kind in types.parameters.items()
-    }
+    types = signature(name).parameters
+    given: Any = decode(raw, dict[str, msgspec.Raw])
+    for each in given.keys() - types.keys():
+        raise ValueError(f"unknown field `{each}`")
+    return {each: _received(types[each], value) for each, value in given.items()}
 
 
-def _received(kind: object, value: Any) -> object:
+def _received(kind: object, raw: msgspec.Raw) -> object:
+    value: Any = decode(raw, _SENT_AS.get(kind, kind))
     if kind is Selection:
         line, marks = value
         return Selection(parse_line(line, time.time()), marks)

@@ -41,11 +41,6 @@ OF_ONE = frozenset((
     "neighbourhood", "file_changes", "prompt_before", "run", "mark_read",
 ))  # fmt: skip
 """Calls about one conversation."""
-OWN = frozenset((
-    "local_resume_plan", "with_names", "with_details", "count_rows", "sizes_of", "undo_all_read",
-    "first_page", "sessions_after", "state", "changes", "prepare_search", "search",
-))  # fmt: skip
-"""Calls that have a method of their own."""
 _TURN = 0.05
 """Seconds between two looks at what has come from hosts."""
 
@@ -90,7 +85,10 @@ def _refused() -> RefusedError:
 
 
 class MergedConnection(RemoteCalls):
-    """A connection to several stores, each opened by the first call about it."""
+    """A connection to several stores, each opened by the first call about it.
+
+    What is neither about one conversation nor about all places is a method, or refused.
+    """
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places
@@ -106,10 +104,11 @@ class MergedConnection(RemoteCalls):
             BrowseError: What happened in its place.
         """
         if name in OF_ONE:
-            return self._ask_one(name, values)
+            place = self._place(list(values.values()))
+            return self._ask(place, name, **place.with_own_arguments(values))
         if name in MERGED:
             return self._ask_everywhere(name, values)
-        if name not in OWN:
+        if not hasattr(self, name):
             raise _refused()
         return getattr(self, name)(**values)
 
@@ -143,10 +142,6 @@ class MergedConnection(RemoteCalls):
         return place.with_keys(getattr(self._store(place), name)(**values))
 
     # About one conversation, or some
-
-    def _ask_one(self, name: str, values: Mapping[str, object]) -> object:
-        place = self._place(list(values.values()))
-        return self._ask(place, name, **place.with_own_arguments(values))
 
     def _place(self, asked: object) -> Place:
         """Return the place that a question is about; about no row, the first."""

@@ -159,7 +159,7 @@ def test_no_statement_is_run(caller, hermes_home, tmp_path, sql):
         ("__init__", {}, "no call"),
         ("close", {}, "no call"),
         ("old_files", {"folder": "/"}, "no call"),
-        ("messages", {}, "missing required field `ids`"),
+        ("messages", {}, "missing 1 required positional argument: 'ids'"),
         ("messages", {"ids": ["a"]}, "Expected `int`"),
         ("messages", {"ids": [1], "more": 1}, "unknown field `more`"),
         ("vocabulary", {"catalog": {"sessions": []}}, "unknown field `catalog`"),
