@@ -152,13 +152,16 @@ def as_mapping(value: object) -> Json:
     """Parse a stored JSON object; return an empty one for malformed JSON, lists, strings and
     NULL."""
     text = text_of(value)
-    if "{" not in text:
-        return {}
-    try:
-        loaded = read_json(text)
-    except ValueError:
-        return {}
+    loaded = _parsed(text) if "{" in text else None
     return loaded if isinstance(loaded, dict) else {}
+
+
+def _parsed(text: str) -> Any:
+    """Parse JSON text; None for malformed JSON."""
+    try:
+        return read_json(text)
+    except ValueError:
+        return None
 
 
 # Results of tools. No column tells whether a call failed, in any Hermes up to 0.22
@@ -172,13 +175,8 @@ def load_json(text: str) -> dict[str, Any] | list[Any] | None:
     """Parse a JSON object or list; None for any other text, and for one too long or nested too
     deep."""
     stripped = text.strip()
-    if stripped[:1] not in ("{", "[") or len(stripped) > LONGEST_RESULT:
-        return None
-    try:
-        loaded = read_json(stripped)
-    except ValueError:
-        return None
-    return loaded if isinstance(loaded, dict | list) else None
+    is_one = stripped[:1] in ("{", "[") and len(stripped) <= LONGEST_RESULT
+    return _parsed(stripped) if is_one else None
 
 
 def json_at_start(text: str) -> Json:

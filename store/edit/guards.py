@@ -132,16 +132,15 @@ def check_search_triggers(reader: Reader) -> None:
     for index in filter(None, (schema.fts, schema.trigram)):
         name = index.name
         for event in ("INSERT", "DELETE"):
-            if f"{name}_{event.lower()}" in schema.triggers:
-                continue
-            raise StoreRefusedError(
-                _(
-                    "The search index {name} has no trigger that follows each {event}.",
-                    name=name,
-                    event=event,
-                ),
-                remedy=_("Start a chat in Hermes once: it makes the trigger again."),
-            )
+            if f"{name}_{event.lower()}" not in schema.triggers:
+                raise StoreRefusedError(
+                    _(
+                        "The search index {name} has no trigger that follows each {event}.",
+                        name=name,
+                        event=event,
+                    ),
+                    remedy=_("Start a chat in Hermes once: it makes the trigger again."),
+                )
         try:
             # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is
             # no proof.
@@ -212,19 +211,18 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
         target = text_of(table).lower()
         is_index = target.startswith("messages_fts") and "messages" in written
         is_written = is_index or target in written
-        if not is_written or (target, digest(text_of(sql))) in _KNOWN:
-            continue
-        raise StoreRefusedError(
-            _(
-                "The table {table} has a trigger that is not one of Hermes' own, {trigger}: what it would do besides "
-                "could not be undone.",
-                table=one_line(text_of(table), _LONGEST_NAME),
-                trigger=one_line(text_of(name), _LONGEST_NAME),
-            ),
-            remedy=_(
-                "Remove the trigger if you know what made it, or use Hermes' own commands for this store."
-            ),
-        )
+        if is_written and (target, digest(text_of(sql))) not in _KNOWN:
+            raise StoreRefusedError(
+                _(
+                    "The table {table} has a trigger that is not one of Hermes' own, {trigger}: what it would do besides "
+                    "could not be undone.",
+                    table=one_line(text_of(table), _LONGEST_NAME),
+                    trigger=one_line(text_of(name), _LONGEST_NAME),
+                ),
+                remedy=_(
+                    "Remove the trigger if you know what made it, or use Hermes' own commands for this store."
+                ),
+            )
 
 
 def begin_counting(rows: Callable[..., list[Row]], names: Iterable[str]) -> None:

@@ -320,11 +320,9 @@ def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
     programs: list[Holder] = []
     for pid in pids:
         process = processes / str(pid)
-        try:
+        with contextlib.suppress(OSError):  # ended meanwhile, or another user's
             held = _held(process, real)
-        except OSError:  # ended meanwhile, or another user's
-            continue
-        if held and pid != os.getpid():
-            is_gone = f"{real}{_DELETED}" in held and real not in held
-            programs.append(Holder(pid, _name(process), is_gone))
+            if held and pid != os.getpid():
+                is_gone = f"{real}{_DELETED}" in held and real not in held
+                programs.append(Holder(pid, _name(process), is_gone))
     return programs

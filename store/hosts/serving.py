@@ -209,15 +209,14 @@ class Server:
                 asked.is_stopped |= asked.id == question.stop
             if question.cancel is not None or question.stop is not None:
                 return
-            is_full = len(self._running) >= _WAITING
-            if not is_full:
+            if len(self._running) < _WAITING:
                 free = self._free.pop() if self._free else OpenStore(self.store, self.location)
                 free.begin()
                 asked = _Asked(question, free)
                 self._running[asked] = in_thread(partial(self._answer, asked), "answer")
-        if is_full:
-            refused = RefusedError(_("There are too many questions at once."))
-            self._write(_failed(question.id, refused))
+                return
+        refused = RefusedError(_("There are too many questions at once."))
+        self._write(_failed(question.id, refused))
 
     def _answer(self, asked: _Asked) -> None:
         try:

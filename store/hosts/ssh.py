@@ -195,10 +195,9 @@ def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:
     """Run a function that may wait for a host, on a thread of its own; the end of the program does
     not wait for it."""
     answer: Future[_T] = Future()
+    answer.set_running_or_notify_cancel()  # from now on nobody can cancel it
 
     def run() -> None:
-        if not answer.set_running_or_notify_cancel():
-            return
         try:
             answer.set_result(work())
         except BaseException as error:  # goes to who wants the answer

@@ -63,9 +63,8 @@ def notes_rows(reader: Reader, sql: str) -> list[Row]:
     if path is None:
         return []
     with refused_as(NotesError, path):
-        is_there = path.exists()
-    if not is_there:
-        return []
+        if not path.exists():
+            return []
     with own_file(path, _TABLES, NotesError) as connection:
         return connection.execute(sql, origin_of(reader).values()).fetchall()
 
