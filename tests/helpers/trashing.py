@@ -44,6 +44,11 @@ def write(
         return writer.run(work, verify)
 
 
+def hermes_db(path: Path) -> closing[Any]:
+    """A store as the real Hermes opens it, until the end of the block."""
+    return closing(pytest.importorskip("hermes_state").SessionDB(path))
+
+
 @contextmanager
 def opened(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
     """A connection of a test's own, each statement its own transaction."""

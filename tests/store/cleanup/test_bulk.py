@@ -103,10 +103,7 @@ def test_a_busy_store_is_waited_for(rests, begin):
 
 def test_waiting_ends_when_it_is_stopped(rests):
     """Between two tries as between two portions."""
-
-    def unit(some):
-        raise StoreBusyError("busy")
-
+    unit = Mock(side_effect=StoreBusyError("busy"))
     work = Portions(Progress(lambda: len(rests) == 3), int, spares=True)
     with pytest.raises(QueryInterruptedError):
         work.run([1, 2], unit, lambda: 0)

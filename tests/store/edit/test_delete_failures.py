@@ -4,6 +4,7 @@ is."""
 import os
 import shutil
 from itertools import count
+from unittest.mock import Mock
 
 import pytest
 from trashing import (
@@ -132,11 +133,7 @@ def test_a_failure_in_the_transaction_takes_it_back(path, tmp_path, monkeypatch)
         else:
             put_back(path, done.bundle.name)
             shutil.rmtree(tmp_path / "trash")
-
-    def fail(*_, **__):
-        raise RuntimeError("a fault of ours")
-
-    monkeypatch.setattr(deleting, "delete_rows", fail)
+    monkeypatch.setattr(deleting, "delete_rows", Mock(side_effect=RuntimeError("a fault of ours")))
     with pytest.raises(RuntimeError):
         remove(path, "tip")
     assert dump(path) == before and in_trash(tmp_path) == []
@@ -179,9 +176,7 @@ def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monke
 def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
     """The file was not replaced: nobody knows, and the change is in it."""
     real = transaction.Writer._verify
-
-    def fail(place, **named):
-        raise OSError(5, "Input/output error")
+    fail = Mock(side_effect=OSError(5, "Input/output error"))
 
     def verify(*given):
         with monkeypatch.context() as patched:

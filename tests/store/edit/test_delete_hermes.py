@@ -14,6 +14,7 @@ from trashing import (
     dump,
     family,
     health,
+    hermes_db,
     is_sound,
     meanwhile,
     put_back,
@@ -28,16 +29,13 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
-hermes_state = pytest.importorskip("hermes_state")
-
 
 @pytest.mark.slow
 def test_the_same_as_hermes_segment_by_segment(fixture_store, tmp_path):
     """Each conversation of a store, deleted by us and by Hermes 0.19: every row of every table."""
     settled = fixture_store("state-v22")
-    hermes_state.SessionDB(
-        settled
-    ).close()  # whatever it does to a store on opening it has done now
+    with hermes_db(settled):
+        pass  # whatever it does to a store on opening it has done now
     with Store(settled).reader() as reader:
         roots = [chain.root.id for chain in read_catalog(reader, NOW).conversations()]
     for number, root in enumerate(roots):
@@ -46,10 +44,9 @@ def test_the_same_as_hermes_segment_by_segment(fixture_store, tmp_path):
             Path(shutil.copy(settled, tmp_path / str(number) / name)) for name in ("a.db", "b.db")
         )
         done = remove(ours, root)
-        db = hermes_state.SessionDB(theirs)
-        for session in reversed(done.bundle.sessions):
-            assert db.delete_session(session) or True  # subagents went with their parent
-        db.close()
+        with hermes_db(theirs) as db:
+            for session in reversed(done.bundle.sessions):
+                db.delete_session(session)  # subagents went with their parent
         assert differences(dump(theirs), dump(ours)) == {}, root
         assert health(ours) == health(theirs)
 
@@ -57,12 +54,11 @@ def test_the_same_as_hermes_segment_by_segment(fixture_store, tmp_path):
 def test_topics_of_telegram_go_and_come_back(fixture_store):
     """Hermes makes their tables when a user wants topics: they refer to sessions (0.19)."""
     path = fixture_store("state-v22")
-    db = hermes_state.SessionDB(path)
     session = min(session_ids(path))
-    db.bind_telegram_topic(
-        chat_id="1", thread_id="2", user_id="3", session_key="key", session_id=session
-    )
-    db.close()
+    with hermes_db(path) as db:
+        db.bind_telegram_topic(
+            chat_id="1", thread_id="2", user_id="3", session_key="key", session_id=session
+        )
     with as_before(path):
         done = remove(path, session)
         assert rows(path, "SELECT * FROM telegram_dm_topic_bindings") == []
@@ -108,10 +104,9 @@ def both(tmp_path, change, *ids):
     run(ours, change)
     theirs = Path(shutil.copy(ours, tmp_path / "b.db"))
     done = remove(ours, ids[0])
-    db = hermes_state.SessionDB(theirs)
-    for session in ids:
-        db.delete_session(session)
-    db.close()
+    with hermes_db(theirs) as db:
+        for session in ids:
+            db.delete_session(session)
     left = session_ids(ours)
     assert not left & set(done.bundle.sessions)
     return left ^ session_ids(theirs)
@@ -145,11 +140,10 @@ def test_difference_a_goal_goes_with_its_session(tmp_path):
     """Hermes 0.19 leaves the user's words behind under a key nobody looks up any more."""
     ours = family(tmp_path / "a.db", "22")
     theirs = Path(shutil.copy(ours, tmp_path / "b.db"))
-    db = hermes_state.SessionDB(theirs)
-    settled = dump(theirs)
-    for session in ("tip", "next", "root", "stale"):
-        db.delete_session(session)
-    db.close()
+    with hermes_db(theirs) as db:
+        settled = dump(theirs)
+        for session in CHAIN:
+            db.delete_session(session)
     gone = differences(settled, dump(theirs))
     remove(ours, "tip")
     goals = "SELECT key FROM state_meta WHERE key LIKE 'goal:%'"
@@ -160,11 +154,9 @@ def test_difference_a_goal_goes_with_its_session(tmp_path):
 def test_hermes_reads_and_goes_on_with_what_was_restored(tmp_path):
     """Messages, lineage and search as before, and a turn can be added."""
     path = family(tmp_path / "state.db", "22")
-    hermes_state.SessionDB(path).close()
 
     def answers():
-        db = hermes_state.SessionDB(path)
-        try:
+        with hermes_db(path) as db:
             found = [db.get_messages(each) for each in ("root", "next", "tip", "helper")]
             return [
                 found,
@@ -172,42 +164,39 @@ def test_hermes_reads_and_goes_on_with_what_was_restored(tmp_path):
                 db.search_messages("gangway", limit=50),
                 db.session_count(),
             ]
-        finally:
-            db.close()
 
     before = answers()
     name = remove(path, "root").bundle.name
     assert answers() != before
     put_back(path, name)
     assert answers() == before
-    db = hermes_state.SessionDB(path)
-    number = db.append_message("tip", "user", "on with it")
-    assert number == 33 and db.get_messages("tip")[-1]["content"] == "on with it"
-    db.close()
+    with hermes_db(path) as db:
+        number = db.append_message("tip", "user", "on with it")
+        assert number == 33 and db.get_messages("tip")[-1]["content"] == "on with it"
 
 
 def test_a_message_that_comes_while_the_bundle_is_written(tmp_path, monkeypatch):
     """Refused, the bundle is taken back, and the gateway's next turn is stored."""
     path = family(tmp_path / "state.db", "22")
-    db = hermes_state.SessionDB(path)
-    meanwhile(monkeypatch, lambda: db.append_message("tip", "user", "wait", timestamp=NOW - 9000))
-    before = dump(path)
-    with pytest.raises(RefusedError, match="changed meanwhile"):
-        remove(path, "root")
-    assert differences(before, dump(path)).keys() <= {"messages", "sessions", "sqlite_sequence"}
-    assert list_bundles(tmp_path / "trash") == []
-    db.append_message("tip", "assistant", "here")
-    db.append_message("helper", "assistant", "here")
-    db.close()
+    with hermes_db(path) as db:
+        meanwhile(
+            monkeypatch, lambda: db.append_message("tip", "user", "wait", timestamp=NOW - 9000)
+        )
+        before = dump(path)
+        with pytest.raises(RefusedError, match="changed meanwhile"):
+            remove(path, "root")
+        assert differences(before, dump(path)).keys() <= {"messages", "sessions", "sqlite_sequence"}
+        assert list_bundles(tmp_path / "trash") == []
+        db.append_message("tip", "assistant", "here")
+        db.append_message("helper", "assistant", "here")
     assert is_sound(path)
 
 
 def test_writing_elsewhere_does_not_hinder_a_delete(tmp_path, monkeypatch):
     """Another chat goes on: the rows are read once more and are the same."""
     path = family(tmp_path / "state.db", "22")
-    db = hermes_state.SessionDB(path)
-    meanwhile(monkeypatch, lambda: db.append_message("other", "user", "meanwhile"))
-    assert "tip" in remove(path, "root").bundle.sessions
-    db.append_message("other", "user", "and on")
-    db.close()
+    with hermes_db(path) as db:
+        meanwhile(monkeypatch, lambda: db.append_message("other", "user", "meanwhile"))
+        assert "tip" in remove(path, "root").bundle.sessions
+        db.append_message("other", "user", "and on")
     assert is_sound(path)

@@ -2,6 +2,7 @@
 rest is said."""
 
 import shlex
+from unittest.mock import Mock
 
 import pytest
 from trashing import (
@@ -292,10 +293,7 @@ def test_a_part_whose_restore_is_cut_short(tmp_path, monkeypatch, place):
     with as_before(path):
         name = remove(path, "tip", "other").bundle.name
         without = dump(path)
-
-        def cut(*given):
-            raise KeyboardInterrupt
-
+        cut = Mock(side_effect=KeyboardInterrupt)
         with monkeypatch.context() as patched:
             patched.setattr(
                 restore if place == "mark_restored" else restore.RestoredRows, place, cut

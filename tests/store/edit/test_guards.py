@@ -6,6 +6,7 @@ import sqlite3
 import sys
 from contextlib import closing, contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from builders import T0, make_store
@@ -37,10 +38,7 @@ def path(tmp_path):
 def refused(path, words, needs=guards.DELETE_AND_RESTORE):
     """It is not written to, says why, and is as it was."""
     before = path.read_bytes()
-
-    def work(_):
-        raise AssertionError("the work was begun")
-
+    work = Mock(side_effect=AssertionError("the work was begun"))
     with pytest.raises(RefusedError, match=words) as caught:
         write(Store(path), work, lambda *_: None, needs=needs)
     assert caught.value.exit_code == 5

@@ -6,6 +6,7 @@ import os
 import stat
 import unicodedata
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -152,10 +153,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, error):
 
 def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
     """Noticed at the latest when the file is synced, before it has its name."""
-
-    def full(_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
+    full = Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(BrowseError, match="failed: No space left on device"):
         write_file(tmp_path / "a.md", ["text"])
@@ -178,10 +176,7 @@ def test_a_file_that_appears_meanwhile(tmp_path):
 def test_without_links(tmp_path, monkeypatch):
     """On a file system that has none the name is taken first; it is refused all the same when it is
     taken."""
-
-    def none(*_):
-        raise OSError(errno.EPERM, "Operation not permitted")
-
+    none = Mock(side_effect=OSError(errno.EPERM, "Operation not permitted"))
     monkeypatch.setattr(files.os, "link", none)
     write_file(tmp_path / "a.md", ["text"])
     assert (tmp_path / "a.md").read_text() == "text" and os.listdir(tmp_path) == ["a.md"]
@@ -197,10 +192,7 @@ def test_without_links(tmp_path, monkeypatch):
 
 def test_exported_though_the_temporary_file_stays(tmp_path, monkeypatch):
     path = tmp_path / "out.md"
-
-    def stays(self, missing_ok=False):
-        raise PermissionError(errno.EPERM, "Operation not permitted", str(self))
-
+    stays = Mock(side_effect=PermissionError(errno.EPERM, "Operation not permitted"))
     monkeypatch.setattr(Path, "unlink", stays)
     with pytest.raises(BrowseError) as caught:
         write_file(path, ["whole"])
@@ -225,9 +217,7 @@ def test_exported_though_its_folder_cannot_be_synced(tmp_path, monkeypatch, forc
 
 
 def test_without_links_a_name_that_was_taken_is_given_back(tmp_path, monkeypatch):
-    def fails(*names):
-        raise OSError(errno.EIO, "Input/output error")
-
+    fails = Mock(side_effect=OSError(errno.EIO, "Input/output error"))
     monkeypatch.setattr(files.os, "link", fails)
     monkeypatch.setattr(files.os, "replace", fails)
     with pytest.raises(BrowseError, match=r"Writing .*out\.md failed"):

@@ -12,7 +12,7 @@ import pytest
 from builders import hostile_store, make_store
 from exports import conversations, document, parsed, sessions
 from paths import DATA
-from trashing import execute, session_ids
+from trashing import execute, hermes_db, session_ids
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -47,11 +47,9 @@ def test_the_recorded_exports(version):
 def test_every_session_as_the_real_hermes_exports_it(hermes_home):
     """0.19: the same keys in the same order and the same values; with everything, each row that it
     has."""
-    hermes_state = pytest.importorskip("hermes_state")
     path = hermes_home / "state.db"
     ours, whole = sessions(path), sessions(path, everything=True)
-    db = hermes_state.SessionDB(db_path=path)
-    try:
+    with hermes_db(path) as db:
         said = {each["id"]: columns_of(each) for each in db.export_all()}
         assert said == ours and len(said) > 50
         for session_id, theirs in said.items():
@@ -59,8 +57,6 @@ def test_every_session_as_the_real_hermes_exports_it(hermes_home):
             assert whole[session_id]["messages"] == db.get_messages(
                 session_id, include_inactive=True
             )
-    finally:
-        db.close()
     assert sum(len(each["messages"]) for each in whole.values()) > sum(
         len(each["messages"]) for each in ours.values()
     )
@@ -101,26 +97,19 @@ def test_summaries_and_names_of_tools(tmp_path):
 def test_what_was_taken_back_stays_so_when_hermes_imports_it(tmp_path, hermes_home):
     """0.19 makes each row it imports a live one: the default holds none that was not, everything
     does."""
-    hermes_state = pytest.importorskip("hermes_state")
-    source = hermes_state.SessionDB(db_path=hermes_home / "state.db")
-    try:
+    with hermes_db(hermes_home / "state.db") as source:
         seen = {
             each["id"]: [row["content"] for row in each["messages"]] for each in source.export_all()
         }
-    finally:
-        source.close()
     revived = {}
     for everything in (False, True):
         lines = sessions(hermes_home / "state.db", everything=everything)
         kept = [each for each in lines.values() if _object_or_null(each["model_config"])]
-        db = hermes_state.SessionDB(db_path=tmp_path / f"{everything}.db")
-        try:
+        with hermes_db(tmp_path / f"{everything}.db") as db:
             assert db.import_sessions(kept)["imported"] == len(kept)
             found = {
                 each["id"]: [row["content"] for row in db.get_messages(each["id"])] for each in kept
             }
-        finally:
-            db.close()
         revived[everything] = {key for key, contents in found.items() if contents != seen[key]}
     assert revived[False] == set()
     assert {key[-6:] for key in revived[True]} == {"999001", "999002"}
@@ -149,19 +138,13 @@ ASSISTANT_ONLY = {
 def test_hermes_imports_what_we_export(tmp_path, hermes_home):
     """Into a fresh store of the real Hermes: every session and message comes back, column for
     column."""
-    hermes_state = pytest.importorskip("hermes_state")
-    if not hasattr(hermes_state.SessionDB, "import_sessions"):
-        pytest.skip("this Hermes has no import")
     lines = sessions(hermes_home / "state.db")
     refused = {key for key, each in lines.items() if not _object_or_null(each["model_config"])}
     kept = [each for key, each in lines.items() if key not in refused]
     assert len(refused) <= 1  # a row with malformed model_config: Hermes' import takes none such
-    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
-    try:
+    with hermes_db(tmp_path / "fresh.db") as db:
         answer = db.import_sessions(json.loads(json.dumps(kept)))
         assert answer["ok"] and answer["imported"] == len(kept) and not answer["errors"]
-    finally:
-        db.close()
     again = sessions(tmp_path / "fresh.db")
     assert set(again) == {each["id"] for each in kept}
     missing = set(lines) - set(again)
@@ -193,13 +176,11 @@ def _object_or_null(text):
 @pytest.mark.parametrize("version", [11, 14, 31])
 def test_hermes_imports_exports_of_other_schemas(version, tmp_path):
     """Older and newer stores, redacted: the real 0.19 takes every line and loses no message."""
-    hermes_state = pytest.importorskip("hermes_state")
     lines = sessions(
         next(DATA.glob(f"state-v{version}-*.db")), redactor=Redactor(["rs_1 is no secret"])
     )
     kept = [each for each in lines.values() if _object_or_null(each["model_config"])]
-    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
-    try:
+    with hermes_db(tmp_path / "fresh.db") as db:
         answer = db.import_sessions(kept)
         assert answer["ok"] and answer["imported"] == len(kept)
         for each in kept:
@@ -209,8 +190,6 @@ def test_hermes_imports_exports_of_other_schemas(version, tmp_path):
                 row["tool_calls"] or [] for row in each["messages"]
             ]
             assert db.get_session(each["id"])["system_prompt"] == each["system_prompt"]
-    finally:
-        db.close()
 
 
 def test_a_hostile_store(tmp_path):

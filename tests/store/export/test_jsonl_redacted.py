@@ -2,9 +2,9 @@
 
 import json
 
-import pytest
 from builders import make_store, tool_call
 from exports import document, parsed, sessions
+from trashing import hermes_db
 
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import Format
@@ -13,7 +13,6 @@ from hermes_browse.store.export.source import Format
 def test_redacted_lines_are_imported_too(tmp_path):
     """Secrets in titles, prompts, settings, content, parts, arguments and reasoning; none of them
     remains."""
-    hermes_state = pytest.importorskip("hermes_state")
     secret = "sk-" + "proj-abcDEF1234567890abcdef12"
     path = make_store(
         tmp_path / "state.db",
@@ -59,12 +58,9 @@ def test_redacted_lines_are_imported_too(tmp_path):
     assert call["id"] == "call_1" and json.loads(call["function"]["arguments"])[
         "command"
     ].startswith("curl -H 'Auth")
-    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
-    try:
+    with hermes_db(tmp_path / "fresh.db") as db:
         assert db.import_sessions([line])["imported"] == 1
         assert db.get_session("s")["title"] == "with [REDACTED:openai-key]"
-    finally:
-        db.close()
     assert secret in document(path, Format.JSONL)  # --no-redact
 
 
@@ -97,9 +93,5 @@ def test_titles_that_differ_only_in_a_secret(tmp_path):
     expected = {"Plain", base, f"{base} #2", f"{base} #3", f"{base} #4", None}
     assert {each["title"] for each in found.values()} == expected
     assert [sessions(path)[each["id"]]["title"] for each in rows] == titles
-    hermes_state = pytest.importorskip("hermes_state")
-    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
-    try:
+    with hermes_db(tmp_path / "fresh.db") as db:
         assert db.import_sessions(list(found.values()))["imported"] == len(titles)
-    finally:
-        db.close()

@@ -15,6 +15,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searching import search
+from trashing import hermes_db
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
@@ -27,8 +28,6 @@ from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES
 from hermes_browse.store.sessions.session_rows import resolve_last, resolve_session, resolve_title
-
-hermes_state = pytest.importorskip("hermes_state")
 
 SOURCES = ("cli", "telegram", "cron", "tui")
 
@@ -178,21 +177,20 @@ def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps):
     """Between any two writes; and nothing we open stays open."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "state.db"
-        db = hermes_state.SessionDB(path)
-        life, store = Life(db), Store(path)
-        for what, number in steps:
-            life.step(what, number)
+        with hermes_db(path) as db:
+            life, store = Life(db), Store(path)
+            for what, number in steps:
+                life.step(what, number)
+                with store.reader() as reader:
+                    catalog = read_catalog(reader, time.time())
+                    same_lists(db, catalog)
             with store.reader() as reader:
                 catalog = read_catalog(reader, time.time())
-                same_lists(db, catalog)
-        with store.reader() as reader:
-            catalog = read_catalog(reader, time.time())
-            same_sessions(db, catalog, reader, life.ids)
-            for each in with_details(reader, catalog.select(View.ALL)):
-                assert each.message_count == len(read_outline(reader, each.segments).rows)
-            found = search(reader, parse("lantern"), limit=0).hits
-            hits = {
-                hit.message_id for hit in found if hit.state is not State.REWOUND
-            }  # ours finds those too, marked
-            assert hits == {row["id"] for row in db.search_messages("lantern", limit=10_000)}
-        db.close()
+                same_sessions(db, catalog, reader, life.ids)
+                for each in with_details(reader, catalog.select(View.ALL)):
+                    assert each.message_count == len(read_outline(reader, each.segments).rows)
+                found = search(reader, parse("lantern"), limit=0).hits
+                hits = {
+                    hit.message_id for hit in found if hit.state is not State.REWOUND
+                }  # ours finds those too, marked
+                assert hits == {row["id"] for row in db.search_messages("lantern", limit=10_000)}

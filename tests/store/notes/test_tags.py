@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paths import DATA
 from store_builder import T0, StoreBuilder
-from trashing import dump, run, session_ids
+from trashing import dump, hermes_db, run, session_ids
 
 from hermes_browse.store import open_store
 from hermes_browse.store.cleanup.selection import Selection
@@ -90,12 +90,10 @@ def test_through_a_compression(store):
 
 def test_through_a_prune_of_hermes(store):
     """The real prune takes the first part, and leaves the second."""
-    hermes_state = pytest.importorskip("hermes_state")
     store.tag(["first"], ["deploy"])
     store.close()
-    db = hermes_state.SessionDB(store.source.path)
-    assert db.prune_sessions(older_than_days=1) == 1
-    db.close()
+    with hermes_db(store.source.path) as db:
+        assert db.prune_sessions(older_than_days=1) == 1
     assert "first" not in session_ids(store.source.path)
     assert tags(store) == {"second": ("deploy",)}
 

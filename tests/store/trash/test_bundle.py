@@ -8,6 +8,7 @@ import stat
 import subprocess
 from collections import namedtuple
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from paths import ROOT
@@ -260,11 +261,7 @@ def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(store, monkeypatch):
     """It has its name, then the folder cannot be flushed and the file not be removed: all of it
     stays, and is listed as sound."""
     with as_before(store):
-
-        def refuse(*_, **__):
-            raise OSError(5, "Input/output error")
-
-        unlink = Path.unlink
+        refuse, unlink = Mock(side_effect=OSError(5, "Input/output error")), Path.unlink
 
         def keep_bundles(path, **named):
             return refuse() if path.suffix in (".db", ".sha256") else unlink(path, **named)

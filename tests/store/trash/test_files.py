@@ -1,6 +1,7 @@
 """Files of Hermes beside the store: what goes along with a session, and what no id can reach."""
 
 import os
+from unittest.mock import Mock
 
 import pytest
 from builders import HOSTILE_IDS, make_store
@@ -72,10 +73,7 @@ def test_files_go_along_and_come_back(store, folder):
 
 def test_files_come_back_on_a_file_system_without_permissions(store, folder, monkeypatch):
     """Such as FAT, where the system refuses to change them."""
-
-    def refuse(path, mode):
-        raise PermissionError(1, "Operation not permitted")
-
+    refuse = Mock(side_effect=PermissionError(1, "Operation not permitted"))
     monkeypatch.setattr(os, "chmod", refuse)
     done = remove(store, "root", sessions_folder=folder)
     assert put_back(store, done.bundle.name, sessions_folder=folder).files == len(MINE)

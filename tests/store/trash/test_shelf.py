@@ -3,6 +3,7 @@
 import os
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from trashing import FAMILY, NOW, family, put_back, remove
@@ -130,10 +131,7 @@ def test_what_is_old_goes_when_an_age_is_set(trash):
 def test_what_cannot_be_removed_is_a_sentence(trash, monkeypatch):
     """And the bundle is still there."""
     bundle = shelf.list_bundles(trash)[0]
-
-    def refuse(*_):
-        raise PermissionError(13, "Permission denied", "there")
-
+    refuse = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(TrashError, match="cannot be removed"):
         shelf.remove_by_name(trash, bundle.name)
