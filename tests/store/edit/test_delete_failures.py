@@ -197,9 +197,8 @@ def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
 )
-def test_root_gives_files_back_to_their_owner(tmp_path):
+def test_root_gives_files_back_to_their_owner(path, tmp_path):
     """A Hermes of another user reads what root restores in its home."""
-    path = family(tmp_path / "state.db", journal="delete")
     folder = tmp_path / "sessions"
     folder.mkdir()
     (folder / "tip.jsonl").write_text("{}\n", encoding="utf-8")

@@ -1,7 +1,6 @@
 """What others do to a conversation while it is deleted: it is spared, or the deletion keeps it."""
 
 import os
-import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from trashing import (
     FAMILY,
     NOW,
-    family,
+    execute,
     gone_by_hand,
     in_trash,
     put_back,
@@ -27,11 +26,6 @@ from hermes_browse.store.trash.bundle import BundleNotFoundError, read_bundle_fa
 
 MADE_AGAIN = "INSERT INTO sessions (id, source, started_at) VALUES ('other', 'cli', 1e9)"
 """As Hermes does at the first turn of a chat that is gone (`ensure_session`, 0.19)."""
-
-
-@pytest.fixture
-def path(tmp_path):
-    return family(tmp_path / "state.db")
 
 
 def act(monkeypatch, name, work):
@@ -162,11 +156,9 @@ def test_a_title_that_is_cut_finds_a_free_number(path, title):
     names = []
     for session in ("other", "branch"):
         run(path, "UPDATE sessions SET title = NULL")
-        with sqlite3.connect(path) as connection:
-            connection.execute("UPDATE sessions SET title = ? WHERE id = ?", [title, session])
+        execute(path, "UPDATE sessions SET title = ? WHERE id = ?", title, session)
         names.append(remove(path, session).bundle.name)
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE sessions SET title = ? WHERE id = 'root'", [title])
+    execute(path, "UPDATE sessions SET title = ? WHERE id = 'root'", title)
     for name in names:
         put_back(path, name)
     titles = [text for (text,) in rows(path, "SELECT title FROM sessions WHERE title NOTNULL")]

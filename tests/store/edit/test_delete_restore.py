@@ -5,11 +5,11 @@ import shlex
 from unittest.mock import Mock
 
 import pytest
+from effort import slow_but
 from trashing import (
     FAMILY,
     allow_any_trigger,
     as_before,
-    deleted,
     dump,
     family,
     is_sound,
@@ -31,9 +31,20 @@ from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.shelf import describe
 
 
-def test_a_session_of_that_id_is_not_overwritten(tmp_path):
+@pytest.fixture(params=slow_but(["delete"], ["wal", "delete"]))
+def path(request, tmp_path):
+    """A store with one conversation of everything, in either journal mode."""
+    return family(tmp_path / "state.db", journal=request.param)
+
+
+@pytest.fixture
+def name(path):
+    """The bundle of that conversation, which is in the trash."""
+    return remove(path, "tip").bundle.name
+
+
+def test_a_session_of_that_id_is_not_overwritten(path, name, tmp_path):
     """It stays as it is, with all that is its own; the others come back."""
-    path, name = deleted(tmp_path)
     run(
         path,
         "INSERT INTO sessions (id, source, title, started_at) VALUES ('tip', 'cli', 'Another', 1.0)",
@@ -54,9 +65,8 @@ def test_a_session_of_that_id_is_not_overwritten(tmp_path):
     assert describe(tmp_path / "trash" / f"{name}.db").restored_at is None
 
 
-def test_what_is_there_counts_as_restored(tmp_path):
+def test_what_is_there_counts_as_restored(path, name, tmp_path):
     """A second restore changes nothing, and says that all of it is there."""
-    path, name = deleted(tmp_path)
     first = put_back(path, name)
     with as_before(path):
         again = put_back(path, name)
@@ -69,9 +79,8 @@ def test_what_is_there_counts_as_restored(tmp_path):
         put_back(path, name, only=["nobody"])
 
 
-def test_what_has_changed_since_is_refused(tmp_path):
+def test_what_has_changed_since_is_refused(path, name):
     """With the reason; what is missing beside it comes back."""
-    path, name = deleted(tmp_path)
     put_back(path, name)
     run(
         path,
@@ -91,18 +100,16 @@ def test_what_has_changed_since_is_refused(tmp_path):
         put_back(path, name)
 
 
-def test_a_title_that_was_numbered_is_no_change(tmp_path):
+def test_a_title_that_was_numbered_is_no_change(path, name):
     """It was the first restore that had to give it another number."""
-    path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
     put_back(path, name)
     with as_before(path):
         assert set(put_back(path, name).sessions) == FAMILY
 
 
-def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path):
+def test_the_number_of_a_message_that_is_anothers_by_now(path, name):
     """Numbers are handed out again in a store that was rebuilt: that session stays out."""
-    path, name = deleted(tmp_path)
     run(
         path,
         "INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (1, 'other', 'user', 'mine', 1.0)",
@@ -119,9 +126,8 @@ def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path):
     ]
 
 
-def test_a_title_that_is_anothers_by_now(tmp_path):
+def test_a_title_that_is_anothers_by_now(path, name):
     """The next free number, or none where that would be too long for Hermes."""
-    path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
     back = put_back(path, name)
     assert rows(path, "SELECT title FROM sessions WHERE id = 'root'") == [("Harbour #4",)]
@@ -164,9 +170,8 @@ def test_a_parent_that_was_never_there(path, monkeypatch):
     assert is_sound(path)
 
 
-def test_other_references_that_lead_nowhere_are_refused(tmp_path):
+def test_other_references_that_lead_nowhere_are_refused(path):
     """Foreign keys are off during a restore: what was there at the delete must be there again."""
-    path = family(tmp_path / "state.db", journal="delete")
     run(
         path,
         "CREATE TABLE kinds (id INTEGER PRIMARY KEY)",
@@ -185,18 +190,16 @@ def test_other_references_that_lead_nowhere_are_refused(tmp_path):
     assert put_back(path, name).verified and dump(path) == before
 
 
-def test_a_branch_that_hangs_elsewhere_by_now(tmp_path):
+def test_a_branch_that_hangs_elsewhere_by_now(path, name):
     """It is left there; one that is gone is not missed."""
-    path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET parent_session_id = 'other' WHERE id = 'branch'")
     back = put_back(path, name)
     assert len(back.notes) == 1 and "branch was a child of tip" in back.notes[0]
     assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [("other",)]
 
 
-def test_rows_whose_place_is_taken(tmp_path):
+def test_rows_whose_place_is_taken(path, name):
     """A row of a table beside, with the same key: what is there stays."""
-    path, name = deleted(tmp_path)
     run(
         path,
         "INSERT INTO state_meta VALUES ('goal:tip', 'newer')",
@@ -211,19 +214,17 @@ def test_rows_whose_place_is_taken(tmp_path):
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("newer",)]
 
 
-def test_rowids_that_are_taken(tmp_path):
+def test_rowids_that_are_taken(path, name):
     """Sessions without a number of their own get another one; nothing refers to it."""
-    path, name = deleted(tmp_path)
     run(path, "INSERT INTO sessions (rowid, id, source, started_at) VALUES (1, 'late', 'cli', 1.0)")
     back = put_back(path, name)
     assert back.notes == () and back.verified
     assert len(rows(path, "SELECT rowid FROM sessions")) == 9
 
 
-def test_what_does_not_read_back_is_said(tmp_path, monkeypatch):
+def test_what_does_not_read_back_is_said(path, name, tmp_path, monkeypatch):
     """A trigger of somebody's changes rows behind our back."""
     allow_any_trigger(monkeypatch)
-    path, name = deleted(tmp_path)
     run(
         path,
         "CREATE TRIGGER meddle AFTER INSERT ON sessions BEGIN UPDATE sessions SET source = 'x' WHERE id = new.id; END",
@@ -255,10 +256,9 @@ def test_an_index_that_was_broken_before(tmp_path):
     assert is_sound(path)
 
 
-def test_a_store_that_takes_nothing(tmp_path, monkeypatch):
+def test_a_store_that_takes_nothing(path, name, monkeypatch):
     """A constraint of somebody's: nothing is put back."""
     allow_any_trigger(monkeypatch)
-    path, name = deleted(tmp_path)
     run(
         path,
         "CREATE TRIGGER no BEFORE INSERT ON messages WHEN new.id = 7 BEGIN SELECT RAISE(ABORT, 'not here'); END",
@@ -286,10 +286,9 @@ def test_of_several_bundles_the_index_is_compared_once(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["insert_chosen", "check", "mark_restored"])
-def test_a_part_whose_restore_is_cut_short(tmp_path, monkeypatch, place):
+def test_a_part_whose_restore_is_cut_short(path, tmp_path, monkeypatch, place):
     """Before the commit nothing is in the store; after it all of the part is; the bundle is whole
     either way."""
-    path = family(tmp_path / "state.db", "31", journal="delete")
     with as_before(path):
         name = remove(path, "tip", "other").bundle.name
         without = dump(path)

@@ -10,7 +10,6 @@ from trashing import (
     allow_any_trigger,
     as_before,
     deleted,
-    family,
     in_trash,
     put_back,
     remove,
@@ -26,10 +25,9 @@ from hermes_browse.store.errors import StoreRefusedError
 TAKES_ALL = "CREATE TRIGGER archive_log AFTER DELETE ON sessions BEGIN DELETE FROM messages; END"
 
 
-def test_a_delete_takes_nothing_that_is_not_in_the_bundle(tmp_path):
+def test_a_delete_takes_nothing_that_is_not_in_the_bundle(path, tmp_path):
     """A trigger that deletes other conversations too: nothing is deleted, no bundle is left, the
     trigger is named."""
-    path = family(tmp_path / "state.db", journal="delete")
     run(path, TAKES_ALL)
     with as_before(path):
         with pytest.raises(
@@ -136,9 +134,8 @@ def test_what_it_does_matters():
         ),
     ],
 )
-def test_every_table_is_counted(tmp_path, monkeypatch, trigger, said):
+def test_every_table_is_counted(path, tmp_path, monkeypatch, trigger, said):
     """Even if a trigger passes as known, what it takes or adds besides rolls the delete back."""
-    path = family(tmp_path / "state.db", journal="delete")
     run(path, "CREATE TABLE log (id)", trigger)
     with as_before(path):
         allow_any_trigger(monkeypatch)
@@ -148,9 +145,8 @@ def test_every_table_is_counted(tmp_path, monkeypatch, trigger, said):
         assert in_trash(tmp_path) == []
 
 
-def test_a_cascade_that_is_not_found_is_counted(tmp_path):
+def test_a_cascade_that_is_not_found_is_counted(path, tmp_path):
     """SQLite takes names of tables in any case: what such a key takes along is not in the bundle."""
-    path = family(tmp_path / "state.db", journal="delete")
     run(
         path,
         "CREATE TABLE notes (session_id TEXT REFERENCES Sessions(id) ON DELETE CASCADE, note TEXT)",
@@ -162,10 +158,9 @@ def test_a_cascade_that_is_not_found_is_counted(tmp_path):
         assert in_trash(tmp_path) == []
 
 
-def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path):
+def test_a_cascade_that_nobody_knows_of_is_counted(path):
     """A foreign key of another program takes its rows along: they are in the bundle, and come
     back."""
-    path = family(tmp_path / "state.db", journal="delete")
     run(
         path,
         "CREATE TABLE notes (session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE, note TEXT)",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from paths import ROOT
-from trashing import as_before, dump, write
+from trashing import as_before, dump, rows, write
 from writing import NEEDS, check, handles, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
@@ -30,19 +30,13 @@ def path(request, tmp_path):
     return small_store(tmp_path / "state.db", str(request.param))
 
 
-def mode_of(path):
-    """The journal mode of a file."""
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-        return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
-
-
 def test_done_and_let_go_of(path):
     """The work is committed, what it returned is given back, no handle is kept and the journal mode
     stays."""
-    before = mode_of(path)
+    before = rows(path, "PRAGMA journal_mode")
     assert write(Store(path), retitle, check, needs=NEEDS) == "Quay"
     assert dump(path)["sessions"][0][2:].count(b"Quay") == 1
-    assert mode_of(path) == before
+    assert rows(path, "PRAGMA journal_mode") == before
     assert handles(path) == []
 
 

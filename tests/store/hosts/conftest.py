@@ -9,7 +9,7 @@ import pytest
 from server import ThrowAwayServer
 
 import hermes_browse.store.api  # noqa: F401 -- its calls are those that can be asked for
-from hermes_browse.store.hosts.connection import Links
+from hermes_browse.store.hosts.connection import Link, Links
 
 
 @pytest.fixture
@@ -24,3 +24,15 @@ def links() -> Iterator[Links]:
 def server(ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path) -> ThrowAwayServer:
     """A machine with a store of Hermes 0.19."""
     return ssh_server(hermes_home)
+
+
+@pytest.fixture
+def running(links: Links, server: ThrowAwayServer) -> Callable[[str], Link]:
+    """Returns the connection to the machine where the program is another command."""
+    return lambda command: links.of(server.host._replace(command=command))
+
+
+@pytest.fixture
+def one(links: Links, server: ThrowAwayServer) -> Link:
+    """The connection to the machine; nothing is sent yet."""
+    return links.of(server.host)

@@ -20,17 +20,17 @@ from hermes_browse.store.hosts.remote import HostConnection
 # Several at once
 
 
-def test_questions_are_cancelled(links, server):
+def test_questions_are_cancelled(running):
     """Whoever waits goes on at once."""
-    connection = HostConnection(links.of(server.host._replace(command=SILENT)))
+    connection = HostConnection(running(SILENT))
     threading.Timer(0.5, connection.interrupt).start()
     with pytest.raises(QueryInterruptedError):
         connection.call("state", {})
 
 
-def test_a_host_that_reads_nothing_keeps_nobody_waiting(links, server):
+def test_a_host_that_reads_nothing_keeps_nobody_waiting(running, links):
     """Questions and their cancelling come from the screen as well."""
-    one = links.of(server.host._replace(command=HELLO + "sleep 600 #"))
+    one = running(HELLO + "sleep 600 #")
     one.open()
 
     def ask():
@@ -46,9 +46,9 @@ def test_a_host_that_reads_nothing_keeps_nobody_waiting(links, server):
     assert one.connection.ssh.wait() is not None
 
 
-def test_a_connection_is_closed_while_others_wait(links, server):
+def test_a_connection_is_closed_while_others_wait(running, links, server):
     """They get an error, and later questions do not open it again."""
-    one = links.of(server.host._replace(command=SILENT))
+    one = running(SILENT)
     one.open()
     errors = []
 
@@ -83,7 +83,7 @@ def test_an_error_that_is_told_often_does_not_grow(links):
 
 
 @pytest.mark.slow
-def test_the_users_own_configuration_does_not_keep_ssh_alive(links, server):
+def test_the_users_own_configuration_does_not_keep_ssh_alive(one, links, server):
     """Nor does it lend anything to the host: sharing, persistence, forwarding and commands of
     theirs are not for us."""
     with socket.socket() as taken, (server.folder / "config").open("a") as config:
@@ -94,7 +94,6 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(links, server):
         config.write(
             f"  LocalForward {taken.getsockname()[1]} 127.0.0.1:1\n  RemoteCommand echo no\n"
         )
-    one = links.of(server.host)
     assert asked(one)
     assert one.connection is not None and one.connection.ssh is not None
     ssh = one.connection.ssh
@@ -108,11 +107,11 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(links, server):
 
 
 @pytest.mark.slow
-def test_an_ssh_that_is_a_script_ends_too(links, server, monkeypatch, tmp_path):
+def test_an_ssh_that_is_a_script_ends_too(one, links, server, monkeypatch, tmp_path):
     """The script is told to end, and what it has started sees the end of its input."""
     ssh = script(tmp_path / "bin" / "ssh", f'{shutil.which("ssh")} "$@"\nexit $?')
     monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
-    assert asked(links.of(server.host))
+    assert asked(one)
     links.close()
     until(lambda: server.alive() == [])
 

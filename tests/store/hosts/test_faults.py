@@ -25,10 +25,9 @@ from hermes_browse.store.sessions.session_rows import SessionsPortion
 # Not reached
 
 
-def test_a_machine_that_is_down(links, server):
+def test_a_machine_that_is_down(one, server):
     """It says so; when it is back, the next question after a while connects."""
     server.stop()
-    one = links.of(server.host)
     error = failure(one)
     assert error.code == "host-down" and "Connection refused" in str(error)
     server.start()
@@ -37,10 +36,9 @@ def test_a_machine_that_is_down(links, server):
     assert one.open(0.0).path.endswith("state.db")
 
 
-def test_it_connects_again_after_a_while(links, server, monkeypatch):
+def test_it_connects_again_after_a_while(one, server, monkeypatch):
     """By itself, with the next question."""
     monkeypatch.setattr(connection, "RETRY_SECONDS", 0.0)
-    one = links.of(server.host)
     assert asked(one)
     server.stop()
     until(lambda: one.error is not None)
@@ -50,10 +48,10 @@ def test_it_connects_again_after_a_while(links, server, monkeypatch):
     assert asked(one)
 
 
-def test_a_login_that_is_refused(links, server):
+def test_a_login_that_is_refused(one, server):
     """It says how to log in, and never asks."""
     server.refuses = True
-    error = failure(links.of(server.host))
+    error = failure(one)
     assert error.code == "host-login" and f"ssh-copy-id {server.host.ssh}" in error.remedy
     assert error.remedy.endswith("`hermes-browse hosts check vps` says more.")
 
@@ -102,9 +100,8 @@ def test_a_machine_that_hangs(links, server, monkeypatch, before):
 
 
 @pytest.mark.slow
-def test_a_machine_that_falls_silent(links, server, monkeypatch):
+def test_a_machine_that_falls_silent(one, server, monkeypatch):
     """An answer does not come: the connection is given up, and the next one works."""
-    one = links.of(server.host)
     one.open()
     server.proxy.frozen = True
     with pytest.raises(HostError) as caught:
@@ -115,10 +112,10 @@ def test_a_machine_that_falls_silent(links, server, monkeypatch):
 
 
 @pytest.mark.slow
-def test_progress_without_end(links, server):
+def test_progress_without_end(running):
     """It is no answer: a read is given up at its time limit, and a command has no progress."""
     said = """while printf '{"id": 1, "tell": 0.5}\n{"id": 2, "tell": 0.5}\n'; do :; done #"""
-    one = links.of(server.host._replace(command=HELLO + said))
+    one = running(HELLO + said)
     question = one.send("state")
     with pytest.raises(HostError) as caught:
         for line in question.lines(0.5):
@@ -131,14 +128,14 @@ def test_progress_without_end(links, server):
 # What comes back
 
 
-def test_a_message_of_the_day_and_noise_are_skipped(links, server):
+def test_a_message_of_the_day_and_noise_are_skipped(one, server):
     """Whatever a login shell prints before the program, JSON and control characters included."""
     server.noise = [
         b"Welcome!\n\x1b[2J\xff\n",
         b'{"id": 1}\n[1]\n{"hello": 5}\n',
         b"no end of line \n",
     ]
-    assert asked(links.of(server.host))
+    assert asked(one)
 
 
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
@@ -219,9 +216,9 @@ def test_no_answer_takes_memory_without_bound(server, call, before, count, each,
     assert 15 < float(python(code, *host)) < 200
 
 
-def test_lines_that_wait_to_be_read_are_few(links, server):
+def test_lines_that_wait_to_be_read_are_few(running):
     """Of progress there is room for a little, and nothing is kept behind an answer."""
-    one = links.of(server.host._replace(command=SILENT))
+    one = running(SILENT)
     question = one.send("state")
     for _number in range(100):
         question.heard(AnswerLine("tell", b"0.5"))
@@ -235,17 +232,17 @@ def test_lines_that_wait_to_be_read_are_few(links, server):
 
 
 @pytest.mark.parametrize("sessions", [[], [Session("s", "cli")]], ids=["empty", "full"])
-def test_a_list_without_end(links, server, monkeypatch, sessions):
+def test_a_list_without_end(running, monkeypatch, sessions):
     """It is given up."""
     monkeypatch.setattr(remote_store, "_LIST_BYTES", 2_000)
     portion = codec.encode(SessionsPortion(sessions, 7)).decode()
     said = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "answer": %s}}\n' $n '{portion}'; done #"""
-    store = open_store(remote(links.of(server.host._replace(command=HELLO + said))))
+    store = open_store(remote(running(HELLO + said)))
     with pytest.raises(HostError, match="more than was asked for" if sessions else "not an answer"):
         store.catalog(0.0)
 
 
-def test_ssh_is_ended_before_anyone_learns_of_the_error(links, server, monkeypatch):
+def test_ssh_is_ended_before_anyone_learns_of_the_error(running, server, monkeypatch):
     """Whoever gets the error may end the program at once, and ssh would stay behind."""
     ended, terminate = list[int](), subprocess.Popen.terminate
 
@@ -255,15 +252,14 @@ def test_ssh_is_ended_before_anyone_learns_of_the_error(links, server, monkeypat
         ended.append(process.pid)
 
     monkeypatch.setattr(subprocess.Popen, "terminate", end_late)
-    failure(links.of(server.host._replace(command=f"{HELLO} echo #")))
+    failure(running(f"{HELLO} echo #"))
     assert ended
     until(lambda: server.alive() == [])
 
 
 @pytest.mark.slow
-def test_a_machine_that_dies_in_the_middle_of_a_line(links, server):
+def test_a_machine_that_dies_in_the_middle_of_a_line(one, server):
     """What came is no answer."""
-    one = links.of(server.host)
     one.open()
     server.cut_at = b'"answer": ['
     assert failure(one).code == "host-lost"
@@ -285,9 +281,9 @@ ENDS = [
 
 
 @pytest.mark.parametrize(("command", "code", "said"), ENDS)
-def test_a_program_that_dies_or_is_another(links, server, command, code, said):
+def test_a_program_that_dies_or_is_another(running, command, code, said):
     """It is a lost connection, unless it said why; one with other calls is asked nothing."""
-    error = failure(links.of(server.host._replace(command=command)))
+    error = failure(running(command))
     assert error.code == code and said in error.sentence
 
 
@@ -307,10 +303,10 @@ def test_a_program_that_dies_or_is_another(links, server, command, code, said):
         "{}",
     ],
 )
-def test_an_answer_of_another_type(links, server, answer):
+def test_an_answer_of_another_type(running, answer):
     """It is said that it is none."""
     said = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "answer": %s}}\n' $n '{answer}'; done #"""
-    one = links.of(server.host._replace(command=HELLO + said))
+    one = running(HELLO + said)
     assert failure(one).code == "host-noise"
 
 
@@ -367,10 +363,10 @@ def test_no_such_profile_there(links, server):
     assert error.code == "host-refused" and "nobody" in str(error)
 
 
-def test_no_ssh_here(links, server, monkeypatch, tmp_path):
+def test_no_ssh_here(one, monkeypatch, tmp_path):
     """A sentence that says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
-    error = failure(links.of(server.host))
+    error = failure(one)
     assert error.code == "host-ssh" and "not installed" in str(error)
 
 

@@ -15,51 +15,59 @@ from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.remote import HostConnection
 
 
-def _conversation(home):
+@pytest.fixture
+def path(hermes_home):
+    """The store there."""
+    return hermes_home / "state.db"
+
+
+@pytest.fixture
+def store(one):
+    """That store, as this machine sees it."""
+    return remote(one)
+
+
+@pytest.fixture
+def session(path):
     """The first that goes alone."""
-    ((session,),) = rows(
-        home / "state.db",
+    ((found,),) = rows(
+        path,
         "SELECT id FROM sessions s WHERE parent_session_id IS NULL AND ended_at IS NOT NULL AND NOT EXISTS"
         " (SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id) ORDER BY started_at LIMIT 1",
     )
-    return session
+    return found
 
 
 @pytest.mark.slow
-def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
+def test_the_connection_is_lost_after_a_delete(store, session, path, server):
     """The store there shows that it is done; it is not sent again, and its bundle can be
     restored."""
-    session = _conversation(hermes_home)
-    store = remote(links.of(server.host))
     server.cut_at = b'"answer": ['
     deleted = open_store(store).delete([session])
-    assert session not in session_ids(hermes_home / "state.db")
+    assert session not in session_ids(path)
     assert session in deleted.bundle.sessions and deleted.bundle.name
     assert server.proxy.connections == 2
     open_store(store).restore(deleted.bundle.name)
-    assert session in session_ids(hermes_home / "state.db")
+    assert session in session_ids(path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["host-down", "host-refused", "host-login", "host-noise"])
-def test_whatever_the_connection_ends_with(links, server, hermes_home, monkeypatch, kind):
+def test_whatever_the_connection_ends_with(store, session, path, server, monkeypatch, kind):
     """Words of ssh, of a shell or of whoever killed the program say nothing of what was done."""
-    session = _conversation(hermes_home)
     server.cut_at = b'"answer": ['
     monkeypatch.setattr(
         connection, "explain", lambda *_said: HostError(server.host, kind, said="Killed")
     )
-    deleted = open_store(remote(links.of(server.host))).delete([session])
+    deleted = open_store(store).delete([session])
     assert session in deleted.bundle.sessions
-    assert session not in session_ids(hermes_home / "state.db")
+    assert session not in session_ids(path)
 
 
 @pytest.mark.slow
-def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monkeypatch):
+def test_the_connection_is_lost_before_a_delete(store, session, path, server, monkeypatch):
     """It is not done, and not done later; nobody says that it was. The end of the connection may be
     known before anything is sent."""
-    session = _conversation(hermes_home)
-    store = remote(links.of(server.host))
     ask = HostConnection.ask
 
     def cut(connection, name, values):
@@ -71,16 +79,14 @@ def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monk
     monkeypatch.setattr(HostConnection, "ask", cut)
     with pytest.raises((WriteInDoubtError, HostError), match=r"nobody knows|was lost"):
         open_store(store).delete([session])
-    assert session in session_ids(hermes_home / "state.db")
+    assert session in session_ids(path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", ["archive", "delete"])
-def test_the_connection_is_lost_after_a_change(links, server, hermes_home, call):
+def test_the_connection_is_lost_after_a_change(store, session, server, call):
     """Nobody can say what was done, and that is what is said, of a delete if the machine is gone; but
     then the connection is there again, so that the list shows it."""
-    session = _conversation(hermes_home)
-    store = remote(links.of(server.host))
     server.cut_at = b'"answer": ['
     server.refuses = call == "delete"
     with open_store(store) as there:
@@ -97,12 +103,7 @@ def test_the_connection_is_lost_after_a_change(links, server, hermes_home, call)
     [(64, "The trash at .* free disk space", 0), (1000, "The last step of writing .* failed", 1)],
 )
 def test_the_disk_there_is_full_while_deleting(
-    links,
-    server,
-    hermes_home,
-    kilobytes,
-    what,
-    bundles,
+    running, session, path, server, kilobytes, what, bundles
 ):
     """The reason is passed on, and nothing is gone. A limit for the size of files stands for the
     disk.
@@ -110,16 +111,13 @@ def test_the_disk_there_is_full_while_deleting(
     The smaller one meets the bundle in the trash, the larger one the database at its commit. A
     bundle stays then, because a commit that failed may still appear.
     """
-    session = _conversation(hermes_home)
     for _ in range(3):
         text = os.urandom(100_000).hex()
-        add_message(hermes_home / "state.db", session, text, time.time() - 9999)
+        add_message(path, session, text, time.time() - 9999)
     server.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half a file there
-    store = remote(
-        links.of(server.host._replace(command=f"ulimit -f {2 * kilobytes}; hermes-browse"))
-    )
+    store = remote(running(f"ulimit -f {2 * kilobytes}; hermes-browse"))
     with pytest.raises(BrowseError, match=f"^vps: .*{what}"):
         open_store(store).delete([session])
-    assert session in session_ids(hermes_home / "state.db")
+    assert session in session_ids(path)
     trash = server.folder / "home" / ".local/share/hermes-browse/trash"
     assert len(list(trash.glob("*.sha256"))) == bundles

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 import pytest
 from builders import HOSTILE_IDS, make_store
 from effort import slow_but
-from trashing import NOW, as_before, dump, family, meanwhile, put_back, remove
+from trashing import NOW, as_before, dump, meanwhile, put_back, remove
 
 from hermes_browse.store.trash.session_files import find_files, owners
 
@@ -43,12 +43,6 @@ def folder(tmp_path):
     return folder
 
 
-@pytest.fixture
-def store(tmp_path):
-    """A store beside them."""
-    return family(tmp_path / "state.db")
-
-
 def state(folder):
     """Names, bytes, modes and times of all files."""
     return {
@@ -57,65 +51,65 @@ def state(folder):
     }
 
 
-def test_files_go_along_and_come_back(store, folder):
+def test_files_go_along_and_come_back(path, folder):
     """With bytes, permissions and times; nobody else's are touched."""
     before = state(folder)
-    done = remove(store, "root", sessions_folder=folder)
+    done = remove(path, "root", sessions_folder=folder)
     assert sorted(done.files) == sorted(MINE) and done.notes == ()
     assert state(folder) == {name: each for name, each in before.items() if name not in MINE}
     mask = os.umask(0o077)
     try:
-        back = put_back(store, done.bundle.name, sessions_folder=folder)
+        back = put_back(path, done.bundle.name, sessions_folder=folder)
     finally:
         os.umask(mask)
     assert back.files == len(MINE) and state(folder) == before
 
 
-def test_files_come_back_on_a_file_system_without_permissions(store, folder, monkeypatch):
+def test_files_come_back_on_a_file_system_without_permissions(path, folder, monkeypatch):
     """Such as FAT, where the system refuses to change them."""
     refuse = Mock(side_effect=PermissionError(1, "Operation not permitted"))
     monkeypatch.setattr(os, "chmod", refuse)
-    done = remove(store, "root", sessions_folder=folder)
-    assert put_back(store, done.bundle.name, sessions_folder=folder).files == len(MINE)
+    done = remove(path, "root", sessions_folder=folder)
+    assert put_back(path, done.bundle.name, sessions_folder=folder).files == len(MINE)
 
 
-def test_without_a_folder_of_files_rows_are_all(store, folder):
+def test_without_a_folder_of_files_rows_are_all(path, folder):
     """A loose store file belongs to no home; files in the bundle stay there and are named."""
-    done = remove(store, "root")
+    done = remove(path, "root")
     assert done.files == () and len(state(folder)) == 13
-    put_back(store, done.bundle.name)
-    done = remove(store, "root", sessions_folder=folder)
-    back = put_back(store, done.bundle.name)
+    put_back(path, done.bundle.name)
+    done = remove(path, "root", sessions_folder=folder)
+    back = put_back(path, done.bundle.name)
     assert back.files == 0 and any("5 files stay in the trash" in each for each in back.notes)
 
 
-def test_nothing_is_overwritten(store, folder):
+def test_nothing_is_overwritten(path, folder):
     """What is there again stays as it is; the rest comes back."""
-    done = remove(store, "tip", sessions_folder=folder)
+    done = remove(path, "tip", sessions_folder=folder)
     (folder / "tip.json").write_text("newer")
     (folder / "tip.jsonl").symlink_to("nowhere")
-    back = put_back(store, done.bundle.name, sessions_folder=folder)
+    back = put_back(path, done.bundle.name, sessions_folder=folder)
     assert back.files == 3 and sum("was left as it is" in each for each in back.notes) == 2
     assert (folder / "tip.json").read_text() == "newer" and not (folder / "nowhere").exists()
 
 
-def test_a_restore_that_was_cut_after_its_rows(store, folder):
+def test_a_restore_that_was_cut_after_its_rows(path, folder):
     """Rows are back, files are not: a second one brings them, and a half-written one is no
     hindrance."""
-    files, rows = state(folder), dump(store)
-    name = remove(store, "tip", sessions_folder=folder).bundle.name
-    put_back(store, name)  # as far as a kill after the commit lets it come
+    files, rows = state(folder), dump(path)
+    name = remove(path, "tip", sessions_folder=folder).bundle.name
+    put_back(path, name)  # as far as a kill after the commit lets it come
     (folder / ".hermes-browse-0123.partial").write_text("half of")
-    back = put_back(store, name, sessions_folder=folder)
+    back = put_back(path, name, sessions_folder=folder)
     assert back.verified and back.files == len(MINE) and "tip" in back.sessions
-    assert state(folder) == files and dump(store) == rows
-    assert put_back(store, name, sessions_folder=folder) == back and state(folder) == files
+    assert state(folder) == files and dump(path) == rows
+    assert put_back(path, name, sessions_folder=folder) == back and state(folder) == files
 
 
-def test_a_file_that_cannot_be_written_is_not_called_verified(store, folder, monkeypatch):
+def test_a_file_that_cannot_be_written_is_not_called_verified(path, folder, monkeypatch):
     """It is named, nothing is left in its place, and a second try ends well."""
     files = state(folder)
-    name = remove(store, "tip", sessions_folder=folder).bundle.name
+    name = remove(path, "tip", sessions_folder=folder).bundle.name
     real = os.fsync
 
     def fail(descriptor):
@@ -124,7 +118,7 @@ def test_a_file_that_cannot_be_written_is_not_called_verified(store, folder, mon
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", fail)
-    back = put_back(store, name, sessions_folder=folder)
+    back = put_back(path, name, sessions_folder=folder)
     assert (
         not back.verified
         and back.files == 0
@@ -132,7 +126,7 @@ def test_a_file_that_cannot_be_written_is_not_called_verified(store, folder, mon
     )
     assert state(folder) == {each: files[each] for each in files if each not in MINE}
     monkeypatch.setattr(os, "fsync", real)
-    assert put_back(store, name, sessions_folder=folder).verified and state(folder) == files
+    assert put_back(path, name, sessions_folder=folder).verified and state(folder) == files
 
 
 def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path):
@@ -145,17 +139,17 @@ def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path):
         assert [each.path.name for each in find_files(tmp_path, ids)] == found
 
 
-def test_only_plain_files_with_one_name(store, folder):
+def test_only_plain_files_with_one_name(path, folder):
     """A link would lead elsewhere, and what has a second name is somebody else's too."""
     for name in MINE:
         (folder / name).unlink()
-    outside = store.parent / "outside.json"
+    outside = path.parent / "outside.json"
     outside.write_text("kept")
     (folder / "tip.json").symlink_to(outside)
     os.link(outside, folder / "tip.jsonl")
     os.mkfifo(folder / "session_tip.json")
     (folder / MINE[4]).mkdir()
-    done = remove(store, "tip", sessions_folder=folder)
+    done = remove(path, "tip", sessions_folder=folder)
     assert done.files == ()
     assert outside.read_text() == "kept" and len(state_names(folder) & {*MINE}) == 4
 
@@ -191,7 +185,7 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path, session):
         assert put_back(path, done.bundle.name).sessions == (session,)
 
 
-def test_a_file_that_is_written_meanwhile_stays(store, folder, monkeypatch):
+def test_a_file_that_is_written_meanwhile_stays(path, folder, monkeypatch):
     """What is not what was copied is not removed."""
 
     def act():
@@ -199,7 +193,7 @@ def test_a_file_that_is_written_meanwhile_stays(store, folder, monkeypatch):
         (folder / "tip.jsonl").unlink()
 
     meanwhile(monkeypatch, act)
-    done = remove(store, "tip", sessions_folder=folder)
+    done = remove(path, "tip", sessions_folder=folder)
     assert [each.rpartition("/")[2] for each in done.notes] == [
         "tip.json was written to meanwhile and stays."
     ]
