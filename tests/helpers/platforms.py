@@ -17,6 +17,13 @@ posix_only = pytest.mark.skipif(
     sys.platform == "win32", reason="pseudo-terminals, signals, pipes and shell scripts of POSIX"
 )
 
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="the system does not tell of its processes"
+)
+root_only = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives up what it may do"
+)
+
 
 def script(path: Path, body: str = "") -> Path:
     """Write a shell script, without its first line here, as a program; its folder is made."""

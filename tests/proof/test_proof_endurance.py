@@ -17,7 +17,7 @@ import pytest
 from builders import big_store
 from counts import IS_LONG, setting
 from driver import ESCAPE, LEFT, NO_QUERY, TRACEBACK, Driven
-from platforms import posix_only
+from platforms import needs_proc, posix_only
 from watching import check_and_count
 from writers import writing
 
@@ -91,7 +91,7 @@ def _state(browser):
     return Path(f"/proc/{browser.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+@needs_proc
 def test_sleep_and_waking(store, tell):
     """Ctrl+z as a shell sends it: the terminal is given back before it stands still, and taken
     again after."""
@@ -151,7 +151,7 @@ def _middle(samples, figure):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+@needs_proc
 @pytest.mark.skipif(
     not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
 )

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from platforms import posix_only
+from platforms import posix_only, root_only
 from writing import as_nobody
 
 from hermes_browse.store.cleanup.retention import read_block
@@ -82,7 +82,7 @@ def test_links_and_sizes(tmp_path):
         read_regular(tmp_path, 4)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="gives up privileges")
+@root_only
 def test_a_folder_that_may_be_written_to_and_not_read():
     """Files of ours are written below it, and to it."""
     with tempfile.TemporaryDirectory() as name:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_store
+from platforms import needs_proc, root_only
 from writing import another_process, as_nobody, handles
 
 from hermes_browse.store.connection.connect import Store
@@ -29,11 +30,6 @@ def writer(path, journal="DELETE"):
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA journal_mode = {journal}")
     return connection
-
-
-needs_proc = pytest.mark.skipif(
-    not os.path.isdir("/proc/self/fd"), reason="counts handles in /proc"
-)
 
 
 @needs_proc
@@ -235,11 +231,6 @@ def test_a_write_that_was_broken_off(fixture_store, tmp_path):
         assert read_catalog(reader, 0.0).counts()[View.ALL] == 56
 
 
-_AS_NOBODY = pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges"
-)
-
-
 @pytest.fixture
 def elsewhere(fixture_store):
     """A store in a folder that any user may look into."""
@@ -261,7 +252,7 @@ def read_as_nobody(path):
     return as_nobody(work)
 
 
-@_AS_NOBODY
+@root_only
 def test_a_store_that_may_not_be_read_is_not_called_broken_off(elsewhere):
     """Beside a writer in DELETE mode there is a journal too: what is wrong are the permissions."""
     with closing(writer(elsewhere)) as connection:
@@ -279,7 +270,7 @@ def test_a_store_that_may_not_be_read_is_not_called_broken_off(elsewhere):
         assert "cannot be opened" in as_nobody(said)
 
 
-@_AS_NOBODY
+@root_only
 def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(elsewhere):
     """The writer's own log is read, newest rows and all: no snapshot, which would miss them."""
     with closing(writer(elsewhere, "WAL")) as connection:
@@ -295,7 +286,7 @@ def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(elsewhere):
         assert read_as_nobody(elsewhere) == "StoreUnreadableError"
 
 
-@_AS_NOBODY
+@root_only
 def test_folders_one_may_not_write_to(elsewhere):
     """A snapshot where no log holds newer rows; a sentence where one does and cannot be read."""
     elsewhere.chmod(0o644)

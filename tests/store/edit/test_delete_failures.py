@@ -7,6 +7,7 @@ from itertools import count
 from unittest.mock import Mock
 
 import pytest
+from platforms import root_only
 from trashing import (
     NOW,
     allow_any_trigger,
@@ -194,9 +195,7 @@ def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
         assert reader.value("SELECT title FROM sessions WHERE id = 'tip'") == "Pier at dawn"
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
-)
+@root_only
 def test_root_gives_files_back_to_their_owner(path, tmp_path):
     """A Hermes of another user reads what root restores in its home."""
     folder = tmp_path / "sessions"

@@ -8,13 +8,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from platforms import script
+from platforms import needs_proc, script
 
 from hermes_browse.store.hermes.health import holders
 
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/fd").is_dir(), reason="the system does not tell"
-)
+pytestmark = needs_proc
 
 _HOLD = """
 import sqlite3, sys

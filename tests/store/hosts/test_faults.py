@@ -5,12 +5,11 @@ import struct
 import subprocess
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from asking import ASKING, HELLO, SILENT, asked, failure, remote
 from effort import slow_but
-from platforms import python, until
+from platforms import needs_proc, python, until
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.hosts import codec, connection
@@ -138,11 +137,10 @@ def test_a_message_of_the_day_and_noise_are_skipped(one, server):
     assert asked(one)
 
 
-NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 _MANY = "head -c 110000000 /dev/zero | tr '\\0' "
 
 
-@NEEDS_PROC
+@needs_proc
 @pytest.mark.parametrize(
     ("command", "megabytes"),
     [
@@ -182,7 +180,7 @@ def test_a_hundred_megabytes_of_noise(server, command, megabytes):
 _ANSWER = """read -r l; printf '{"id": 1, "answer": '; head -c %d /dev/zero | tr '\\0' x | sed 's/x/%s/g'"""
 
 
-@NEEDS_PROC
+@needs_proc
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "before", "count", "each", "after"),

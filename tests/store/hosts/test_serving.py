@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from platforms import until
+from platforms import needs_proc, until
 from writing import handles
 
 from hermes_browse.store.call import CALLS
@@ -280,7 +280,7 @@ def program(hermes_home):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+@needs_proc
 def test_the_program_holds_no_handle_and_ends_with_its_input(program, hermes_home):
     """Hermes counts an open store as a holder (0.22)."""
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"
@@ -304,7 +304,7 @@ GREEDY = [
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+@needs_proc
 @pytest.mark.parametrize(("name", "values"), GREEDY, ids=[each[0] for each in GREEDY])
 def test_no_question_takes_memory_without_bound(program, name, values):
     """The next question is answered."""

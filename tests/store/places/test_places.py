@@ -9,7 +9,7 @@ from typing import get_args, get_type_hints
 import pytest
 from builders import make_store
 from store_builder import T0
-from trashing import run
+from trashing import add_message
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.call import CALLS
@@ -86,6 +86,13 @@ def root(tmp_path):
     return locate_file(tmp_path / "state.db")
 
 
+@pytest.fixture
+def several(root):
+    """That root as one store, open."""
+    with OpenStore(merged_store(root)) as opened:
+        yield opened
+
+
 def test_every_call_is_carried_out_or_refused():
     """So that a new one is not forgotten."""
     own = {name for name in CALLS if hasattr(MergedConnection, name)}
@@ -102,11 +109,8 @@ def test_every_field_with_an_id_is_known_by_its_name():
     assert named and named <= known
 
 
-def test_a_refused_call_says_so(root):
-    with (
-        OpenStore(merged_store(root)) as several,
-        pytest.raises(RefusedError, match="one store at a time"),
-    ):
+def test_a_refused_call_says_so(several):
+    with pytest.raises(RefusedError, match="one store at a time"):
         several.summary()
 
 
@@ -119,31 +123,29 @@ def test_a_key_leads_back_to_its_id(keys, message_id):
     assert (id_of(key), place_of(key)) == ("cron_x_20241206_175337", keys.name)
 
 
-def test_ids_that_are_alike_are_kept_apart(root):
+def test_ids_that_are_alike_are_kept_apart(several):
     """Each conversation is read in its own store, with its own messages."""
-    with OpenStore(merged_store(root)) as several:
-        catalog = several.catalog(NOW)
-        keys = catalog.order(View.ALL)
-        assert sorted(keys) == sorted(
-            f"s{number} {place}" for number in range(5) for place in ("default", "work")
-        )
-        texts = {}
-        for key in keys:
-            outline = several.outline(catalog.conversation(key).segments)
-            (message,) = several.messages([row.id for row in outline.rows])
-            assert message.session_id == key
-            texts[key] = message.text
+    catalog = several.catalog(NOW)
+    keys = catalog.order(View.ALL)
+    assert sorted(keys) == sorted(
+        f"s{number} {place}" for number in range(5) for place in ("default", "work")
+    )
+    texts = {}
+    for key in keys:
+        outline = several.outline(catalog.conversation(key).segments)
+        (message,) = several.messages([row.id for row in outline.rows])
+        assert message.session_id == key
+        texts[key] = message.text
     assert texts["s3 default"] == "a lighthouse 3" and texts["s3 work"] == "lighthouses 3"
 
 
-def test_hits_are_merged_by_time_and_read_on(root):
+def test_hits_are_merged_by_time_and_read_on(several):
     """The newest of all, and a longer page continues it."""
-    with OpenStore(merged_store(root)) as several:
-        catalog = several.catalog(NOW)
-        query, asked = parse("lighthouse*"), several.search
-        hits = asked(query, catalog, View.ALL, now=NOW, limit=4).answer
-        more = asked(query, catalog, View.ALL, now=NOW, limit=8).answer
-        every = asked(query, catalog, View.ALL, now=NOW, limit=20).answer
+    catalog = several.catalog(NOW)
+    query, asked = parse("lighthouse*"), several.search
+    hits = asked(query, catalog, View.ALL, now=NOW, limit=4).answer
+    more = asked(query, catalog, View.ALL, now=NOW, limit=8).answer
+    every = asked(query, catalog, View.ALL, now=NOW, limit=20).answer
     assert [each.timestamp for each in hits.hits] == [T0 + 4, T0 + 4, T0 + 3, T0 + 3]
     assert hits.more and hits.total is None and more.hits[:4] == hits.hits
     assert len(every.hits) == 10 == every.total and not every.more and every.complete
@@ -160,14 +162,12 @@ def test_a_broken_profile_is_away_and_the_others_are_read(root):
     assert [each.name for each in store.places if each.away is not None] == ["broken"]
 
 
-def test_what_is_written_to_a_place_is_read_again(root):
-    store = merged_store(root)
-    with OpenStore(store) as several:
-        several.catalog(NOW)
-        before = store.fingerprint()
-        (root.path.parent / "profiles" / "work" / "state.db").unlink()
-        assert store.fingerprint() != before
-        assert {place_of(key) for key in several.catalog(NOW).order(View.ALL)} == {"default"}
+def test_what_is_written_to_a_place_is_read_again(several, root):
+    several.catalog(NOW)
+    before = several.source.fingerprint()
+    (root.path.parent / "profiles" / "work" / "state.db").unlink()
+    assert several.source.fingerprint() != before
+    assert {place_of(key) for key in several.catalog(NOW).order(View.ALL)} == {"default"}
 
 
 @pytest.mark.slow
@@ -215,33 +215,27 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
             )
 
 
-def test_marks_of_a_place(root, tmp_path):
+def test_marks_of_a_place(several, tmp_path):
     """All of a conversation is read in its own place, in no other one."""
-    with OpenStore(merged_store(root)) as several:
-        several.catalog(NOW)
-        several.begin_marks(NOW)
-        for place in (tmp_path, tmp_path / "profiles" / "work"):
-            run(
-                place / "state.db",
-                "INSERT INTO messages (session_id, role, content, timestamp) "
-                f"VALUES ('s1', 'user', 'again', {NOW})",
-            )
-        catalog = several.catalog(NOW)
-        assert len(several.attention(catalog, NOW).unread) == 2
-        several.mark_read(["s1 work"], None)
-        left = several.attention(several.catalog(NOW), NOW).unread
-        assert list(left) == ["s1 default"]
+    several.catalog(NOW)
+    several.begin_marks(NOW)
+    for folder in (tmp_path, tmp_path / "profiles" / "work"):
+        add_message(folder / "state.db", "s1", "again", NOW)
+    catalog = several.catalog(NOW)
+    assert len(several.attention(catalog, NOW).unread) == 2
+    several.mark_read(["s1 work"], None)
+    left = several.attention(several.catalog(NOW), NOW).unread
+    assert list(left) == ["s1 default"]
 
 
-def test_marks_that_no_place_can_keep(root, tmp_path, monkeypatch):
+def test_marks_that_no_place_can_keep(several, tmp_path, monkeypatch):
     """Nothing is said to be done, and nothing to be new since 1970."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     (tmp_path / "hermes-browse").mkdir()
     (tmp_path / "hermes-browse" / "notes.db").write_bytes(b"no database" * 100)
-    with OpenStore(merged_store(root)) as several:
-        catalog = several.catalog(NOW)
-        with pytest.raises(RefusedError, match=r"default: .*cannot be used.* · work: "):
-            several.mark_all_read(NOW)
-        since = several.since(catalog, NOW)
-        assert since.since == NOW and not since.lane("new")
-        assert ["cannot be used" in note for note in since.notes] == [True], "it is said once"
+    catalog = several.catalog(NOW)
+    with pytest.raises(RefusedError, match=r"default: .*cannot be used.* · work: "):
+        several.mark_all_read(NOW)
+    since = several.since(catalog, NOW)
+    assert since.since == NOW and not since.lane("new")
+    assert ["cannot be used" in note for note in since.notes] == [True], "it is said once"
