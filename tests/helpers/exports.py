@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from builders import make_store
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -17,6 +20,20 @@ from hermes_browse.store.sessions.models import Conversation
 
 NOW = 1_777_626_000.0
 """120 days after the stores in `tests/data` begin."""
+
+
+def chat(
+    path: Path,
+    shape: str,
+    messages: Iterable[Mapping[str, object]],
+    *,
+    fts: bool = True,
+    tables: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
+    **columns: object,
+) -> Path:
+    """A store with one session, `s`, of some columns, and its messages."""
+    rows = [{"session_id": "s", **each} for each in messages]
+    return make_store(path, shape, [{"id": "s", **columns}], rows, fts=fts, tables=tables)
 
 
 def conversations(path: Path, *ids: str) -> list[Conversation]:

@@ -1,8 +1,7 @@
 """What another program deletes while it is exported: a sentence, and no file that is cut short."""
 
 import pytest
-from builders import make_store
-from exports import NOW, conversations
+from exports import NOW, chat, conversations
 from trashing import execute
 
 from hermes_browse.store.api import open_store
@@ -18,8 +17,8 @@ MESSAGES = 3 * WINDOW
 @pytest.fixture
 def path(tmp_path):
     """A store with a conversation that is read in several windows."""
-    rows = [{"session_id": "s", "content": f"row {number}"} for number in range(MESSAGES)]
-    return make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    rows = [{"content": f"row {number}"} for number in range(MESSAGES)]
+    return chat(tmp_path / "state.db", "22", rows)
 
 
 def pieces_of(path, form, *, part=None, first=()):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from builders import make_store
-from exports import document
+from exports import chat, document
 
 from hermes_browse.store.export.markdown import message_markdown
 from hermes_browse.store.export.source import HIDDEN, ExportCounts, Format, rendered
@@ -24,8 +24,8 @@ def path(tmp_path):
         {"content": "{}", "role": "session_meta"},
         {"content": "for the model", "display_metadata": '{"model_only": true}'},
     ]
-    messages = [{"session_id": "s"} | row for row in rows]
-    return make_store(tmp_path / "state.db", "31", [{"id": "s"}], messages)
+    messages = [{} | row for row in rows]
+    return chat(tmp_path / "state.db", "31", messages)
 
 
 MARKED = ["", "hidden", "rewound", "rewound, hidden", "compacted", "hidden", "hidden"]

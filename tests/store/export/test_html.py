@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 from builders import hostile_store, make_store, tool_call
-from exports import document
+from exports import chat, document
 from paths import DATA
 
 from hermes_browse.store.export.html import SCRIPT, STYLE, _prose
@@ -206,19 +206,16 @@ def test_a_hostile_store(tmp_path):
 def test_code_is_whole(tmp_path):
     """Line ends at the beginning of a block stay, arguments are laid out, an open fence runs to the
     end."""
-    path = make_store(
+    path = chat(
         tmp_path / "state.db",
         "22",
-        sessions=[{"id": "s"}],
-        messages=[
-            {"session_id": "s", "role": "tool", "content": "\n\n  first\n", "tool_name": "t"},
+        [
+            {"role": "tool", "content": "\n\n  first\n", "tool_name": "t"},
             {
-                "session_id": "s",
                 "role": "assistant",
                 "content": "see `a<b>` and\n```py\nx = 1\ny = 2",
             },
             {
-                "session_id": "s",
                 "role": "assistant",
                 "content": "",
                 "tool_calls": [tool_call("t", {"b": [1]})],
@@ -238,9 +235,7 @@ def test_code_is_whole(tmp_path):
 def test_what_is_behind_a_fence_stands_above_its_block(tmp_path):
     """The language, a file, a whole line: it was said, too."""
     said = "```python:src/<app>.py\nx\n```\n~~~ all of this\ny\n~~~\n```\nz\n```\n``` a b"
-    path = make_store(
-        tmp_path / "state.db", "22", [{"id": "s"}], [{"session_id": "s", "content": said}]
-    )
+    path = chat(tmp_path / "state.db", "22", [{"content": said}])
     text = document(path, Format.HTML)
     heads = re.findall(r'<div class="info">(.*)</div>\n<pre><code>\n(.*)</code>', text)
     assert heads == [("python:src/&lt;app&gt;.py", "x"), ("all of this", "y"), ("a b", "")]
@@ -292,37 +287,31 @@ def test_results_are_opened_up(result, expected):
 def test_arguments_that_would_change_stay_as_they_are(tmp_path, form, arguments):
     """Laid out, one value of two was lost, and a number became another."""
     calls = [tool_call("t", arguments)]
-    rows = [{"session_id": "s", "role": "assistant", "tool_calls": calls}]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    rows = [{"role": "assistant", "tool_calls": calls}]
+    path = chat(tmp_path / "state.db", "22", rows)
     assert f"\n{escape(arguments) if form is Format.HTML else arguments}" in document(path, form)
 
 
 def test_secrets_are_gone_from_every_corner(tmp_path):
     """Titles, folders, names of tools, arguments, reasoning, results."""
     secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz012345"
-    path = make_store(
+    path = chat(
         tmp_path / "state.db",
         "22",
-        sessions=[
+        [
+            {"content": secret},
             {
-                "id": "s",
-                "title": f"t {secret}",
-                "cwd": f"/{secret}",
-                "git_branch": secret,
-                "model": secret,
-            }
-        ],
-        messages=[
-            {"session_id": "s", "content": secret},
-            {
-                "session_id": "s",
                 "role": "assistant",
                 "reasoning": secret,
                 "tool_calls": [tool_call(secret, {"x": secret})],
             },
-            {"session_id": "s", "role": "tool", "tool_name": secret, "content": secret},
-            {"session_id": "s", "role": "user", "content": f"[CONTEXT SUMMARY]: {secret}"},
+            {"role": "tool", "tool_name": secret, "content": secret},
+            {"role": "user", "content": f"[CONTEXT SUMMARY]: {secret}"},
         ],
+        title=f"t {secret}",
+        cwd=f"/{secret}",
+        git_branch=secret,
+        model=secret,
     )
     for form in Format:
         redactor = Redactor()

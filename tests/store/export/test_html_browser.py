@@ -3,8 +3,8 @@ nothing goes out."""
 
 import pytest
 from browser_pipe import find_chromium, opened_browser
-from builders import T0, make_store, tool_call
-from exports import document
+from builders import T0, tool_call
+from exports import chat, document
 from paths import DATA
 from platforms import posix_only
 from test_html import attacked
@@ -58,32 +58,29 @@ VISIBLE = "[...document.querySelectorAll('article')].filter((each) => !each.hidd
 @pytest.fixture
 def story(page, tmp_path):
     """A page with something of everything, open in the browser."""
-    path = make_store(
+    path = chat(
         tmp_path / "state.db",
         "22",
-        sessions=[{"id": "s", "title": "Lanterns"}],
-        messages=[
-            {"session_id": "s", "content": "Where is the Lantern? (a+b)* costs $5"},
+        [
+            {"content": "Where is the Lantern? (a+b)* costs $5"},
             {
-                "session_id": "s",
                 "role": "assistant",
                 "content": "",
                 "reasoning": "lantern, perhaps on the quay",
                 "tool_calls": [tool_call("find", {"what": "lantern"})],
             },
             {
-                "session_id": "s",
                 "role": "tool",
                 "tool_name": "find",
                 "content": "line 1\nthe lantern is at quay 7",
             },
             {
-                "session_id": "s",
                 "role": "assistant",
                 "content": "At quay 7. LANTERNS burn there.",
                 "timestamp": T0 + 90_000,
             },
         ],
+        title="Lanterns",
     )
     page.call(
         "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}]
@@ -260,8 +257,8 @@ def test_all_stores_and_a_long_conversation(page, tmp_path):
     assert page.run(
         "[...document.querySelectorAll('li a')].every((a) => document.getElementById(a.hash.slice(1)))"
     )
-    rows = [{"session_id": "s", "content": f"message {number} of many"} for number in range(5000)]
-    long = make_store(tmp_path / "long.db", "22", sessions=[{"id": "s"}], messages=rows, fts=False)
+    rows = [{"content": f"message {number} of many"} for number in range(5000)]
+    long = chat(tmp_path / "long.db", "22", rows, fts=False)
     show(page, document(long, Format.HTML), tmp_path / "long.html")
     search(page, "4321")
     assert (

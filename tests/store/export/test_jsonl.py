@@ -10,7 +10,7 @@ import tracemalloc
 
 import pytest
 from builders import hostile_store, make_store
-from exports import conversations, document, parsed, sessions
+from exports import chat, conversations, document, parsed, sessions
 from paths import DATA
 from trashing import execute, hermes_db, session_ids
 
@@ -83,11 +83,9 @@ def test_rows_that_are_not_live_are_counted():
 
 def test_summaries_and_names_of_tools(tmp_path):
     """As the export of 0.22.2 says it of these rows (run)."""
-    rows = [{"session_id": "s"}, {"session_id": "s", "_compressed_summary": 1}]
+    rows = [{}, {"_compressed_summary": 1}]
     prompts = {"system_prompts": [{"hash": "hash", "prompt": '["terminal"]'}]}
-    path = make_store(
-        tmp_path / "31.db", "31", [{"id": "s", "tool_names": "hash"}], rows, tables=prompts
-    )
+    path = chat(tmp_path / "31.db", "31", rows, tables=prompts, tool_names="hash")
     line = sessions(path)["s"]
     assert line["tool_names"] == '["terminal"]'
     assert [row.get("_compressed_summary") for row in line["messages"]] == [None, True]
@@ -210,24 +208,22 @@ def test_a_hostile_store(tmp_path):
 def test_deep_and_endless_numbers(tmp_path):
     """JSON nested deeper than Python follows, numbers no JSON has: told as text or nothing, never a
     failure."""
-    path = make_store(
+    path = chat(
         tmp_path / "state.db",
         "22",
-        sessions=[{"id": "s", "model_config": "[" * 100_000}],
-        messages=[
-            {"session_id": "s", "content": "\x00json:" + "[" * 90_000},
+        [
+            {"content": "\x00json:" + "[" * 90_000},
             {
-                "session_id": "s",
                 "tool_calls": '[{"a": NaN, "b": 1e999}]',
                 "content": '\x00json:{"a": -Infinity}',
             },
-            {"session_id": "s", "tool_calls": '[{"a": "\\ud800"}]', "content": "plain"},
+            {"tool_calls": '[{"a": "\\ud800"}]', "content": "plain"},
             {
-                "session_id": "s",
                 "tool_calls": "[" * 700 + "]" * 700,
                 "content": "\x00json:" + "[" * 700 + "]" * 700,
             },
         ],
+        model_config="[" * 100_000,
     )
     nested = "[" * 90_000 + "]" * 90_000
     execute(path, "UPDATE messages SET tool_calls = ? WHERE id = 1", nested)
@@ -253,11 +249,8 @@ def test_a_session_deleted_meanwhile(tmp_path):
 def test_long_conversations_are_never_whole_in_memory(tmp_path, form):
     """Tens of megabytes come out in pieces, at a fraction of that in memory, and with no connection
     held open."""
-    rows = [
-        {"session_id": "s", "role": "tool", "content": f"{number} " + "x" * 20_000}
-        for number in range(2000)
-    ]
-    path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}], messages=rows, fts=False)
+    rows = [{"role": "tool", "content": f"{number} " + "x" * 20_000} for number in range(2000)]
+    path = chat(tmp_path / "state.db", "22", rows, fts=False)
     chosen = conversations(path)
     tracemalloc.start()
     try:

@@ -3,7 +3,7 @@
 import json
 
 from builders import make_store, tool_call
-from exports import document, parsed, sessions
+from exports import chat, document, parsed, sessions
 from trashing import hermes_db
 
 from hermes_browse.store.export.redact import Redactor
@@ -14,25 +14,13 @@ def test_redacted_lines_are_imported_too(tmp_path):
     """Secrets in titles, prompts, settings, content, parts, arguments and reasoning; none of them
     remains."""
     secret = "sk-" + "proj-abcDEF1234567890abcdef12"
-    path = make_store(
+    path = chat(
         tmp_path / "state.db",
         "22",
-        sessions=[
+        [
+            {"content": f"use {secret} please"},
+            {"content": [{"type": "text", "text": f"and {secret}"}]},
             {
-                "id": "s",
-                "title": f"with {secret}",
-                "system_prompt": f"be {secret}",
-                "model_config": json.dumps(
-                    {"api_key": "plainly", "nested": json.dumps({"k": secret})}
-                ),
-                "cwd": f"/tmp/{secret}",
-            }
-        ],
-        messages=[
-            {"session_id": "s", "content": f"use {secret} please"},
-            {"session_id": "s", "content": [{"type": "text", "text": f"and {secret}"}]},
-            {
-                "session_id": "s",
                 "role": "assistant",
                 "content": "",
                 "reasoning": f"hm {secret}",
@@ -42,12 +30,15 @@ def test_redacted_lines_are_imported_too(tmp_path):
                 ],
             },
             {
-                "session_id": "s",
                 "role": "tool",
                 "content": f"line\nOPENAI_API_KEY={secret}\n",
                 "api_content": secret,
             },
         ],
+        title=f"with {secret}",
+        system_prompt=f"be {secret}",
+        model_config=json.dumps({"api_key": "plainly", "nested": json.dumps({"k": secret})}),
+        cwd=f"/tmp/{secret}",
     )
     redactor = Redactor()
     text = document(path, Format.JSONL, redactor=redactor)
@@ -72,10 +63,10 @@ def test_calls_and_results_still_refer_to_each_other(tmp_path):
         "type": "function",
     }
     rows = [
-        {"session_id": "s", "role": "assistant", "tool_calls": json.dumps([call])},
-        {"session_id": "s", "role": "tool", "tool_call_id": call["id"]},
+        {"role": "assistant", "tool_calls": json.dumps([call])},
+        {"role": "tool", "tool_call_id": call["id"]},
     ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "s"}], rows)
+    path = chat(tmp_path / "state.db", "22", rows)
     redactor = Redactor()
     asked, answered = sessions(path, redactor=redactor)["s"]["messages"]
     assert asked["tool_calls"] == [call] and answered["tool_call_id"] == call["id"]

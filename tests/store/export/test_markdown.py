@@ -4,9 +4,10 @@ YAML one."""
 import json
 
 import pytest
-from builders import T0, hostile_store, make_store, tool_call
+import yaml
+from builders import T0, hostile_store, tool_call
 from effort import examples
-from exports import document
+from exports import chat, document
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -41,7 +42,6 @@ def tags(text):
 
 def front(text):
     """The front matter, read by a YAML parser."""
-    yaml = pytest.importorskip("yaml")
     assert text.startswith("---\n")
     loaded = yaml.safe_load(text[4 : text.index("\n---\n")])
     return loaded
@@ -77,11 +77,10 @@ def test_a_conversation_of_three_segments():
 def test_every_conversation_of_every_store(version):
     """No HTML but ours, as much opened as closed, and every message under its own heading."""
     path = next(DATA.glob(f"state-v{version}-*.db"))
-    yaml = pytest.importorskip("yaml")
     text = document(path, Format.MARKDOWN)
     assert all(block.startswith(OURS) for block in tags(text))
     assert text.count("\n<details>\n") == text.count("\n</details>\n")
-    assert printable(text) == text and yaml is not None
+    assert printable(text) == text
 
 
 def test_a_hostile_store(tmp_path):
@@ -94,44 +93,40 @@ def test_a_hostile_store(tmp_path):
 def test_summaries_images_states_and_silent_tools(tmp_path):
     """A summary is folded, an image named, a tool without output told, what was compacted
     marked."""
-    path = make_store(
+    path = chat(
         tmp_path / "state.db",
         "31",
-        sessions=[{"id": "s", "title": "*A* `b` <c> # #", "estimated_cost_usd": 0.1 + 0.2}],
-        messages=[
+        [
             {
-                "session_id": "s",
                 "content": "[CONTEXT SUMMARY]: long ago",
                 "active": 0,
                 "compacted": 1,
             },
             {
-                "session_id": "s",
                 "content": [
                     {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
                 ],
             },
             {
-                "session_id": "s",
                 "role": "assistant",
                 "content": "",
                 "tool_calls": [tool_call("<b>", '{"cut": "sho')],
             },
             {
-                "session_id": "s",
                 "role": "tool",
                 "content": "",
                 "tool_name": "t",
                 "timestamp": T0 + 200_000,
             },
             {
-                "session_id": "s",
                 "role": "tool",
                 "content": "a ```` b\n```\n",
                 "tool_name": "t",
                 "timestamp": "never",
             },
         ],
+        title="*A* `b` <c> # #",
+        estimated_cost_usd=0.1 + 0.2,
     )
     text = document(path, Format.MARKDOWN)
     assert (
@@ -160,11 +155,10 @@ def test_one_entry_is_all_that_a_new_kind_of_block_takes(tmp_path, monkeypatch):
         (*chat_message.KINDS, note, chat_message.BlockKind("private", lambda *_: "secret plans")),
     )
     message = {
-        "session_id": "s",
         "content": "plan my week",
         "effect_disposition": "for the curious",
     }
-    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    path = chat(tmp_path / "state.db", "31", [message])
     markdown, page = document(path, Format.MARKDOWN), document(path, Format.HTML)
     assert (
         "plan my week\n\n<details>\n<summary>A &lt;note&gt;</summary>\n\nfor the curious\n"
@@ -182,16 +176,16 @@ def test_one_entry_is_all_that_a_new_kind_of_block_takes(tmp_path, monkeypatch):
 )
 def test_the_output_of_a_tool_is_exported_as_it_is(tmp_path, text):
     """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
-    message = {"session_id": "s", "role": "tool", "content": text, "tool_name": "t"}
-    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    message = {"role": "tool", "content": text, "tool_name": "t"}
+    path = chat(tmp_path / "state.db", "31", [message])
     assert f"Result of t, 1 line</summary>\n\n```\n{text}\n```" in document(path, Format.MARKDOWN)
 
 
 def test_a_summary_precedes_the_reasoning_of_the_message_it_was_merged_into(tmp_path):
     """The screen has the reasoning first; the order of exports stays as it was."""
     content = "[CONTEXT SUMMARY]: long ago\n--- END OF CONTEXT SUMMARY ---\nthe answer"
-    message = {"session_id": "s", "role": "assistant", "content": content, "reasoning": "a thought"}
-    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    message = {"role": "assistant", "content": content, "reasoning": "a thought"}
+    path = chat(tmp_path / "state.db", "31", [message])
     text = document(path, Format.MARKDOWN)
     assert (
         text.index("\n\\[CONTEXT SUMMARY]") < text.index("\na thought") < text.index("\nthe answer")
@@ -328,7 +322,6 @@ def test_one_line_of_anything_is_text(text):
 @example("soft\xadhyphen, stray\u200djoiner, \U0001f469\u200d\U0001f4bb, \u180e\ufeff")
 def test_front_matter_reads_back(value):
     """Through a real YAML parser, whatever stands in a title; one line each."""
-    yaml = pytest.importorskip("yaml")
     text = yaml_value(value)
     assert len(text.splitlines()) == 1 and printable(text) == text
     assert yaml.safe_load(f"a: {text}\nb: 1\n") == {"a": value, "b": 1}

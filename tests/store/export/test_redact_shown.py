@@ -4,19 +4,10 @@ values; and the texts beside them that only look alike."""
 from collections import Counter
 
 import pytest
+from test_redact import MIXED, redact
 
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.secrets import MARK
-
-# Put together here, so that no scanner of repositories takes the tests for a leak.
-MIXED = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
-
-
-def redact(text):
-    """A text without its secrets, and how many of which kind were in it."""
-    redactor = Redactor()
-    return redactor.text(text), redactor.counts
-
 
 PEM = ["PRIVATE KEY-----", f"{MIXED}{MIXED}", MIXED]
 PUTTY = f"PuTTY-User-Key-File-3: x\nPrivate-Lines: 1\n{MIXED}\nPrivate-MAC: 00"

@@ -140,30 +140,23 @@ def test_a_message_of_the_day_and_noise_are_skipped(one, server):
 _MANY = "head -c 110000000 /dev/zero | tr '\\0' "
 
 
+NOISE = {
+    "one line": (f"{_MANY} x #", 4),
+    "empty lines": (f"{_MANY} '\\n' #", 4),
+    "numbers": (f"{_MANY} 1 | fold -w 4000 #", 4),
+    "one line as an answer": (f"{HELLO} {_MANY} x #", 60),
+    "empty lines as answers": (f"{HELLO} {_MANY} '\\n' #", 4),
+    "numbers as answers": (f"{HELLO} {_MANY} 1 | fold -w 4000 #", 4),
+}
+"""A command, and the megabytes that are fewer than what is kept of it."""
+
+
 @needs_proc
-@pytest.mark.parametrize(
-    ("command", "megabytes"),
-    [
-        pytest.param(f"{_MANY} x #", 4, id="one line"),
-        pytest.param(f"{_MANY} '\\n' #", 4, id="empty lines", marks=pytest.mark.slow),
-        pytest.param(f"{_MANY} 1 | fold -w 4000 #", 4, id="numbers", marks=pytest.mark.slow),
-        pytest.param(
-            f"{HELLO} {_MANY} x #", 60, id="one line as an answer", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            f"{HELLO} {_MANY} '\\n' #", 4, id="empty lines as answers", marks=pytest.mark.slow
-        ),
-        pytest.param(
-            f"{HELLO} {_MANY} 1 | fold -w 4000 #",
-            4,
-            id="numbers as answers",
-            marks=pytest.mark.slow,
-        ),
-    ],
-)
-def test_a_hundred_megabytes_of_noise(server, command, megabytes):
+@pytest.mark.parametrize("kind", slow_but(["one line"], NOISE))
+def test_a_hundred_megabytes_of_noise(server, kind):
     """They are not kept, and nothing that follows is believed. Memory is that of a process of its
     own."""
+    command, megabytes = NOISE[kind]
     code = ASKING + (
         "before = peak()\n"
         "try: HostConnection(one).call('state', {})\n"
@@ -171,8 +164,8 @@ def test_a_hundred_megabytes_of_noise(server, command, megabytes):
         "print(peak() - before)\n"
     )
     host = server.host._replace(command=command)
-    kind, length, grown = python(code, *host).split()
-    assert kind == "host-noise" and int(length) < 300
+    said, length, grown = python(code, *host).split()
+    assert said == "host-noise" and int(length) < 300
     assert float(grown) < megabytes
     until(lambda: server.alive() == [])
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from effort import slow_but
 from paths import DATA
 from plays import play, store_of
 
@@ -89,15 +90,7 @@ def _answers(store):
     yield state, list(changed[0].sessions.values()), changed[1]
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        "v11",
-        pytest.param("v14", marks=pytest.mark.slow),
-        pytest.param("v22", marks=pytest.mark.slow),
-        pytest.param("v31", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("shape", slow_but(["v11"], ["v11", "v14", "v22", "v31"]))
 def test_it_answers_as_the_file_does(there, shape):
     store = there(shape)
     path = Path(str(store.path).partition(":")[2])
