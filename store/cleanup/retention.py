@@ -96,6 +96,10 @@ class Retention(NamedTuple):
         )
 
 
+_USUAL = Retention(True, 90, 24, True)
+"""The newest defaults; they tell of what type each setting is."""
+
+
 def defaults_of(schema_version: int | None) -> Retention:
     """Return Hermes' defaults by the schema that its releases write.
 
@@ -105,7 +109,7 @@ def defaults_of(schema_version: int | None) -> Retention:
     """
     if schema_version is None or not (schema_version <= 26 or schema_version in (30, 31)):
         return Retention()
-    return Retention(schema_version > 26, 90, 24, True)
+    return _USUAL._replace(auto_prune=schema_version > 26)
 
 
 def managed_config() -> Path | None:
@@ -129,22 +133,15 @@ def read_retention(
         if block is None:
             return Retention()
         raw |= block
-    read = {name: _checked(raw[name], kind) for name, kind in _SETTINGS.items() if name in raw}
+    usual = _USUAL._asdict().items()
+    read = {name: _checked(raw[name], like) for name, like in usual if name in raw}
     return defaults_of(schema_version)._replace(**read)
 
 
-def _checked(value: Any, kind: type) -> Any:
-    """Return the value of a setting; None for one of another kind, or a number out of all bounds."""
-    is_of_kind = type(value) is kind  # True is no number of days
-    return value if is_of_kind and 0 <= value <= _MAX_NUMBER else None
-
-
-_SETTINGS = {
-    "auto_prune": bool,
-    "retention_days": int,
-    "min_interval_hours": int,
-    "vacuum_after_prune": bool,
-}
+def _checked(value: Any, like: object) -> Any:
+    """Return the value of a setting; None for one of another type, or a number out of all bounds."""
+    is_of_type = type(value) is type(like)  # True is no number of days
+    return value if is_of_type and 0 <= value <= _MAX_NUMBER else None
 
 
 REAPED_SOURCES = frozenset(

@@ -278,10 +278,7 @@ def _set_titles(tx: Writer) -> Iterator[str]:
 def _next_title(tx: Writer, title: str) -> str:
     """Return the first free `title #n`, which Hermes reads as a continuation (0.13 to 0.22), cut if
     it would be too long."""
-    base = _NUMBER.sub("", title)
-    for number in count(2):
-        suffix = f" #{number}"
-        found = base[: LONGEST_TITLE - len(suffix)] + suffix
-        if not tx.rows("SELECT 1 FROM sessions WHERE title = ?", [found]):
-            break
-    return found
+    base, numbers = _NUMBER.sub("", title), map(" #{}".format, count(2))
+    titles = (base[: LONGEST_TITLE - len(number)] + number for number in numbers)
+    taken = "SELECT 1 FROM sessions WHERE title = ?"
+    return next(each for each in titles if not tx.rows(taken, [each]))

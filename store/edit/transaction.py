@@ -158,15 +158,17 @@ class Writer:
     def _check_unchanged(self) -> None:
         """Check that file and tables are still those that the guards have checked; read again what
         rows say of the schema, because SQLite's number for the tables does not change with them."""
-        path, changed = self._store.path, ""
+        path = self._store.path
         if self._store.check() != self._identity:
-            changed = _("{path} was replaced by another file meanwhile.", path=path)
-        elif self.rows("PRAGMA schema_version")[0][0] != self._cookie:
-            changed = _(
-                "The tables of {path} have just been changed by another process.", path=path
+            raise RefusedError(
+                _("{path} was replaced by another file meanwhile.", path=path),
+                remedy=_("Try again."),
             )
-        if changed:
-            raise RefusedError(changed, remedy=_("Try again."))
+        if self.rows("PRAGMA schema_version")[0][0] != self._cookie:
+            raise RefusedError(
+                _("The tables of {path} have just been changed by another process.", path=path),
+                remedy=_("Try again."),
+            )
         with translated(path, _WRITING):
             self.schema = read_again(self._connection, self.schema)
         check_version(self.schema)

@@ -8,6 +8,7 @@ import stat
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 from ..errors import Advice, BrowseError, RefusedError
@@ -87,10 +88,8 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
         base = stem
         if counts[_folded(stem)] > 1:
             base = f"{file_stem(title, NAME_BYTES - 40)} ({file_stem(session_id[-20:], 30)})"
-        name, number = base, 1
-        while _folded(name) in names:
-            number += 1
-            name = f"{base} {number}"
+        numbered = (f"{base} {number}" for number in count(2))
+        name = next(each for each in chain([base], numbered) if _folded(each) not in names)
         names[_folded(name)] = name + extension
     return list(names.values())
 

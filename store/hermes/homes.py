@@ -67,32 +67,38 @@ class Location(NamedTuple):
     def refuse_without_home(self) -> None:
         """Raise RefusedError if Hermes would not open this store."""
         if self.demo:
-            sentence = _("This is the sample store: Hermes does not open it.")
-            remedy = _("Open a store of your own.")
-        elif self.host is not None:
-            sentence = _(
-                "This store is on {name}: Hermes does not open it from here.", name=self.host.name
+            raise RefusedError(
+                _("This is the sample store: Hermes does not open it."),
+                remedy=_("Open a store of your own."),
             )
-            remedy = _(
-                "Do it there: `ssh -t {ssh} {command}`.",
-                ssh=self.host.ssh,
-                command=self.host.command,
+        if self.host is not None:
+            raise RefusedError(
+                _(
+                    "This store is on {name}: Hermes does not open it from here.",
+                    name=self.host.name,
+                ),
+                remedy=_(
+                    "Do it there: `ssh -t {ssh} {command}`.",
+                    ssh=self.host.ssh,
+                    command=self.host.command,
+                ),
             )
-        elif self.old_files is not None:
-            sentence = _(
-                "These are files in {folder}, not sessions of the store: Hermes does not open them.",
-                folder=self.old_files,
+        if self.old_files is not None:
+            raise RefusedError(
+                _(
+                    "These are files in {folder}, not sessions of the store: Hermes does not open them.",
+                    folder=self.old_files,
+                ),
+                remedy=_("They can be read, searched, copied and exported."),
             )
-            remedy = _("They can be read, searched, copied and exported.")
-        elif self.root is None:
-            sentence = _(
-                "Hermes does not open {path}: it is not the state.db of a Hermes root or profile.",
-                path=self.path,
+        if self.root is None:
+            raise RefusedError(
+                _(
+                    "Hermes does not open {path}: it is not the state.db of a Hermes root or profile.",
+                    path=self.path,
+                ),
+                remedy=_("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only."),
             )
-            remedy = _("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only.")
-        else:
-            return
-        raise RefusedError(sentence, remedy=remedy)
 
 
 def default_root() -> Path:

@@ -51,8 +51,9 @@ ITEMS = 2_000_000
 """Most values in an answer, likewise; a hundred thousand sessions for insights have 1.6 million."""
 _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """A text; also one without an end, behind which nothing is looked at twice."""
-_STAYS = ("catalog", "known")
-"""Arguments of which each side has its own: the sessions, and known sizes."""
+_STAYS = ("catalog", "known", "stopped")
+"""Arguments of which each side has its own: the sessions, known sizes, and a function that says
+whether to end with what is done."""
 _REPORTS = ("tell", "portion")
 """Arguments that are functions, called with what is done so far."""
 _TYPES = {
@@ -81,8 +82,6 @@ class Signature(NamedTuple):
     """Those that travel."""
     not_sent: tuple[str, ...]
     """Those of `_STAYS`."""
-    stops: bool
-    """Whether it takes `stopped`, a function that says whether to end with what is done."""
     reports: Arguments
     """Those of `_REPORTS`, and the type of what is done so far."""
     answer: object
@@ -98,9 +97,8 @@ def signature(name: str) -> Signature:
     types = get_type_hints(function, function.__globals__ | _TYPES)
     names = [*inspect.signature(function).parameters][call.leading_count :]
     return Signature(
-        {name: types[name] for name in names if name not in (*_STAYS, *_REPORTS, "stopped")},
+        {name: types[name] for name in names if name not in (*_STAYS, *_REPORTS)},
         tuple(each for each in _STAYS if each in types),
-        "stopped" in types,
         {each: get_args(types[each])[0][0] for each in _REPORTS if each in types},
         types["return"],
         call.is_write,

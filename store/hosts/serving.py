@@ -257,12 +257,11 @@ class Server:
             asked.changes = True
             asked.give_time(CHANGE_SECONDS)
         asked.store.check()  # it may be cancelled by now
+        own = {"known": self.sizes, "stopped": lambda: asked.is_stopped}
         for each in types.not_sent:
-            values[each] = self.sizes if each == "known" else self.catalog(asked.store, now)
+            values[each] = self.catalog(asked.store, now) if each == "catalog" else own[each]
         for kind in types.reports:
             values[kind] = partial(self._report, asked, kind)
-        if types.stops:
-            values["stopped"] = lambda: asked.is_stopped
         return codec.encode(CALLS[name](asked.store, **values))
 
     def _watch(self) -> None:

@@ -102,8 +102,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         BundleDamagedError: It cannot be read.
     """
     try:
-        with open_regular(path):  # no pipe and no device, which SQLite would wait for
-            pass
+        open_regular(path).close()  # no pipe and no device, which SQLite would wait for
         with contextlib.closing(opened(path, READ_ONLY, 0)) as connection:
             yield connection
     except (OSError, *SQLITE_ERRORS) as error:

@@ -229,11 +229,10 @@ def _put_back_one(
 
 def _has(path: Path, content: bytes) -> bool:
     """Return whether a file is a plain one, and has this content."""
-    status = plain_file(path)
-    if status is None or status.st_size != len(content):
+    if plain_file(path) is None:
         return False
     with open_regular(path, follow=False) as file:
-        return file.read() == content
+        return file.read(len(content) + 1) == content
 
 
 def _as_it_was(path: Path, mode: int, mtime_ns: int) -> None:
