@@ -9,6 +9,7 @@ from searching import search
 from trashing import run
 from writing import handles
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags
 from hermes_browse.store.errors import (
@@ -162,3 +163,17 @@ def test_commands_say_what_to_do(misnamed, capsys, command):
     said = capsys.readouterr()
     assert code in (1, 3) and "unexpected" not in said.err
     assert "hermes sessions repair" in said.out + said.err
+
+
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM schema_version", "UPDATE schema_version SET version = 99"]
+)
+def test_every_warning_has_a_remedy(tmp_path, statement):
+    """Newer, without a number, without an index."""
+    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], fts=False)
+    nameless = "INSERT INTO sessions (id, source, started_at) VALUES (NULL, 'cli', 1)"
+    run(path, statement, nameless)
+    with open_store(path) as store:
+        found = store.summary().warnings
+    assert {"store", "no-index"} <= {each.code for each in found}
+    assert all(each.remedy for each in found)

@@ -10,6 +10,7 @@ from trashing import (
     FAMILY,
     allow_any_trigger,
     as_before,
+    column_of,
     dump,
     family,
     is_sound,
@@ -126,39 +127,26 @@ def test_the_number_of_a_message_that_is_anothers_by_now(path, name):
     ]
 
 
-def test_a_title_that_is_anothers_by_now(path, name):
-    """The next free number, or none where that would be too long for Hermes."""
-    run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
+@pytest.mark.parametrize("has_index", [True, False])
+@pytest.mark.parametrize(
+    "session, title, numbered",
+    [("root", "Harbour", "Harbour #4"), ("tip", "x" * 99, f"{'x' * 97} #2")],
+)
+def test_a_title_that_is_anothers_by_now(path, has_index, session, title, numbered):
+    """It gets the next free number, and is cut if that is too long for Hermes; also where no index
+    would refuse a second session of that title."""
+    if not has_index:
+        run(path, "DROP INDEX idx_sessions_title_unique")
+    run(path, f"UPDATE sessions SET title = '{title}' WHERE id = '{session}'")
+    name = remove(path, "tip").bundle.name
+    run(path, f"UPDATE sessions SET title = '{title}' WHERE id = 'other'")
     back = put_back(path, name)
-    assert rows(path, "SELECT title FROM sessions WHERE id = 'root'") == [("Harbour #4",)]
-    titles = {row[0] for row in rows(path, "SELECT title FROM sessions WHERE title IS NOT NULL")}
-    assert {"Harbour", "Harbour #2", "Harbour #3"} <= titles and len(titles) == 5
-    (said,) = back.notes
-    assert (
-        said == "The title of root, “Harbour”, is another session's by now: it is “Harbour #4” now."
+    assert back.verified and back.notes == (
+        f"The title of {session}, “{title}”, is another session's by now: it is “{numbered}” now.",
     )
-
-
-def test_a_title_that_is_anothers_without_an_index(path):
-    """Nothing in such a store would refuse a second session of that title."""
-    run(path, "DROP INDEX idx_sessions_title_unique")
-    name = remove(path, "tip").bundle.name
-    run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
-    (said,) = put_back(path, name).notes
-    assert "it is “Harbour #4” now" in said
-    titles = [row[0] for row in rows(path, "SELECT title FROM sessions WHERE title IS NOT NULL")]
+    assert column_of(path, "title")[session] == numbered
+    titles = list(filter(None, column_of(path, "title").values()))
     assert len(set(titles)) == len(titles)
-
-
-def test_a_long_title_that_is_anothers_by_now(path):
-    """It is cut, so that the number has room."""
-    long = "x" * 99
-    run(path, f"UPDATE sessions SET title = '{long}' WHERE id = 'tip'")
-    name = remove(path, "tip").bundle.name
-    run(path, f"UPDATE sessions SET title = '{long}' WHERE id = 'other'")
-    back = put_back(path, name)
-    assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [(f"{'x' * 97} #2",)]
-    assert len(back.notes) == 1 and back.verified
 
 
 def test_a_parent_that_was_never_there(path, monkeypatch):

@@ -160,24 +160,13 @@ def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_file_that_appears_meanwhile(tmp_path):
-    """Someone else took the name while we wrote: theirs stays."""
-    path = tmp_path / "a.md"
-
-    def pieces():
-        yield "ours"
-        path.write_text("theirs")
-
-    with pytest.raises(RefusedError, match="appeared meanwhile"):
-        write_file(path, pieces())
-    assert path.read_text() == "theirs" and os.listdir(tmp_path) == ["a.md"]
-
-
-def test_without_links(tmp_path, monkeypatch):
-    """On a file system that has none the name is taken first; it is refused all the same when it is
-    taken."""
-    none = Mock(side_effect=OSError(errno.EPERM, "Operation not permitted"))
-    monkeypatch.setattr(files.os, "link", none)
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_file_that_appears_meanwhile(tmp_path, monkeypatch, has_links):
+    """Someone else took the name while we wrote: theirs stays. On a file system without links the
+    name is taken first."""
+    if not has_links:
+        none = Mock(side_effect=OSError(errno.EPERM, "Operation not permitted"))
+        monkeypatch.setattr(files.os, "link", none)
     write_file(tmp_path / "a.md", ["text"])
     assert (tmp_path / "a.md").read_text() == "text" and os.listdir(tmp_path) == ["a.md"]
 
@@ -187,7 +176,7 @@ def test_without_links(tmp_path, monkeypatch):
 
     with pytest.raises(RefusedError, match="appeared meanwhile"):
         write_file(tmp_path / "b.md", pieces())
-    assert (tmp_path / "b.md").read_text() == "theirs"
+    assert (tmp_path / "b.md").read_text() == "theirs" and len(os.listdir(tmp_path)) == 2
 
 
 def test_exported_though_the_temporary_file_stays(tmp_path, monkeypatch):

@@ -9,14 +9,13 @@ import json
 import tracemalloc
 
 import pytest
-from builders import hostile_store, make_store
+from builders import hostile_store
 from exports import chat, conversations, document, parsed, sessions
 from paths import DATA
 from trashing import execute, hermes_db, session_ids
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import Export, ExportCounts, Format
@@ -232,16 +231,6 @@ def test_deep_and_endless_numbers(tmp_path):
     assert rows[1]["tool_calls"] == [{"a": None, "b": None}] and rows[1]["content"] == {"a": None}
     assert rows[2]["tool_calls"] == [{"a": "\ufffd" * 3}] and rows[2]["content"] == "plain"
     assert len(rows) == 4
-
-
-def test_a_session_deleted_meanwhile(tmp_path):
-    """It is said, not left out in silence."""
-    path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}])
-    (chosen,) = conversations(path)
-    execute(path, "DELETE FROM sessions")
-    export = Export(open_store(Store(path)), Format.JSONL, Redactor(), 0.0)
-    with pytest.raises(NotFoundError, match="deleted while"):
-        list(export_pieces(export, [chosen]))
 
 
 @pytest.mark.slow

@@ -19,7 +19,6 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts import codec
-from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 from hermes_browse.store.insights.sums import make_report
 from hermes_browse.store.messages.chat_message import Reading
@@ -30,9 +29,8 @@ NOW = 1_800_000_000.0
 
 
 @pytest.fixture
-def there(ssh_server, tmp_path):
+def there(ssh_server, links, tmp_path):
     """Puts a recorded store on a machine, and returns it as this one sees it."""
-    links = Links()
 
     def start(shape):
         home = tmp_path / shape
@@ -43,8 +41,7 @@ def there(ssh_server, tmp_path):
         assert isinstance(store, RemoteStore)
         return store
 
-    yield start
-    links.close()
+    return start
 
 
 def _answers(store):

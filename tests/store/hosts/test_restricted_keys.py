@@ -14,7 +14,6 @@ from hermes_browse.store.api import open_store
 from hermes_browse.store.call import CALLS
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hosts.codec import signature
-from hermes_browse.store.hosts.connection import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 
 pytestmark = NEEDS
@@ -212,34 +211,30 @@ def test_a_key_that_only_reads_changes_nothing(unchanged):
 
 
 @pytest.mark.slow
-def test_the_browser_with_each_key(server):
+def test_the_browser_with_each_key(links, server):
     """With the right it changes the store and undoes that; without, it says why not; the hello has
     said so."""
-    links = Links()
-    try:
-        link = links.of(server.host("read"))
+    link = links.of(server.host("read"))
+    store = RemoteStore(link, locate_there(link).path)
+    assert link.open().rights == ("read",)
+    newest = open_store(store).last()
+    with pytest.raises(RefusedError, match=r"^vps: .*may only read: .*--allow-changes"):
+        open_store(store).archive([newest])
+    for key in ("change", "any"):
+        link = links.of(server.host(key)._replace(name=key))
         store = RemoteStore(link, locate_there(link).path)
-        assert link.open().rights == ("read",)
-        newest = open_store(store).last()
-        with pytest.raises(RefusedError, match=r"^vps: .*may only read: .*--allow-changes"):
-            open_store(store).archive([newest])
-        for key in ("change", "any"):
-            link = links.of(server.host(key)._replace(name=key))
-            store = RemoteStore(link, locate_there(link).path)
-            with open_store(store) as opened:
-                renamed = opened.rename(newest, "a new; $(title) 'of' mine")
-                assert renamed.rows[-1].after["title"] == "a new; $(title) 'of' mine"
-                for change in (opened.archive([newest]), renamed):
-                    assert change.sentence.endswith(f" on {key}")
-                    assert newest in opened.undo(change).session_ids
-                deleted = opened.delete([newest])
-                assert newest in deleted.bundle.sessions
-                assert deleted.bundle.name in {each.name for each in opened.deletions()}
-                restored = opened.restore(deleted.bundle.name)
-                assert newest in restored.sessions and restored.verified
-                assert opened.check_index() == ()
-    finally:
-        links.close()
+        with open_store(store) as opened:
+            renamed = opened.rename(newest, "a new; $(title) 'of' mine")
+            assert renamed.rows[-1].after["title"] == "a new; $(title) 'of' mine"
+            for change in (opened.archive([newest]), renamed):
+                assert change.sentence.endswith(f" on {key}")
+                assert newest in opened.undo(change).session_ids
+            deleted = opened.delete([newest])
+            assert newest in deleted.bundle.sessions
+            assert deleted.bundle.name in {each.name for each in opened.deletions()}
+            restored = opened.restore(deleted.bundle.name)
+            assert newest in restored.sessions and restored.verified
+            assert opened.check_index() == ()
 
 
 VALUES = st.recursive(

@@ -1,5 +1,5 @@
 """Triggers: Hermes' own are known in every form they have had, and with any other the store is not
-written to."""
+written to; nor without those that keep its search indexes."""
 
 import json
 
@@ -10,6 +10,9 @@ from trashing import (
     allow_any_trigger,
     as_before,
     deleted,
+    dump,
+    family,
+    health,
     in_trash,
     put_back,
     remove,
@@ -20,6 +23,7 @@ from trashing import (
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards
 from hermes_browse.store.edit.guards import check_triggers, digest, normalised
+from hermes_browse.store.edit.restore import check_index
 from hermes_browse.store.errors import StoreRefusedError
 
 TAKES_ALL = "CREATE TRIGGER archive_log AFTER DELETE ON sessions BEGIN DELETE FROM messages; END"
@@ -170,3 +174,37 @@ def test_a_cascade_that_nobody_knows_of_is_counted(path):
         name = remove(path, "tip").bundle.name
         assert rows(path, "SELECT note FROM notes") == [("stay",)]
         put_back(path, name)
+
+
+def without_triggers(path, events):
+    """Drop the triggers that keep the indexes at some events."""
+    names = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name LIKE '%fts%'"
+    run(path, *(f"DROP TRIGGER {name}" for (name,) in rows(path, names) if name.endswith(events)))
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "events", [("insert", "delete", "update"), ("insert",), ("delete",)], ids=" ".join
+)
+@pytest.mark.parametrize("shape", shapes.NAMES)
+def test_a_store_without_triggers_is_left_alone(tmp_path, shape, events):
+    """Neither is anything deleted from it nor restored; Hermes makes them again."""
+    path = family(tmp_path / "state.db", shape)
+    name = remove(path, "other").bundle.name
+    before = dump(without_triggers(path, events))
+    for act in (lambda: remove(path, "tip"), lambda: put_back(path, name)):
+        with pytest.raises(StoreRefusedError, match="messages_fts has no trigger") as caught:
+            act()
+        assert "Start a chat in Hermes once" in caught.value.remedy
+    assert dump(path) == before and in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
+
+
+def test_an_index_that_hermes_has_detached(tmp_path):
+    """It is left for Hermes to make anew, and the answer is not called verified."""
+    path = without_triggers(family(tmp_path / "state.db", "31"), ("insert", "delete", "update"))
+    run(path, "INSERT INTO state_meta VALUES ('fts_stale', '1')")
+    back = put_back(path, remove(path, "tip").bundle.name)
+    assert not back.verified and any("out of date" in each for each in back.notes)
+    assert set(health(path)) and dump(path)
+    assert check_index(Store(path)) != ()
