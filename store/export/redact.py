@@ -250,7 +250,7 @@ def read_env(path: Path) -> list[Setting]:
             raw = file.read(_MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    text = raw.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    text = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     return [(name, "".join(values)) for name, *values in _PAIR.findall(text)]
 
 

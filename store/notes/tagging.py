@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..connection.connect import OWN, Store
 from ..connection.reader import Reader, Row
-from ..errors import NotFoundError, RefusedError, no_session
+from ..errors import NotFoundError, RefusedError
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation
 from ..text import printable, text_of
@@ -102,10 +102,7 @@ def change_tags(
     unset = sorted(set(map(clean_tag, remove)))
     with store.reader() as reader:
         catalog = read_neighbourhood(reader, session_ids, time.time())
-        missing = [id for id in session_ids if id not in catalog.sessions]
-        if missing:
-            raise no_session(missing[0])
-        chosen = {catalog.root_of(id): catalog.conversation(id) for id in session_ids}
+        chosen = {each.root_id: each for each in map(catalog.conversation, session_ids)}
         sessions = [id for each in chosen.values() for id in each.session_ids]
         done = _write(reader, product(sessions, names), product(sessions, unset))
     words = [f"#{name}" for name in names] + [f"−#{name}" for name in unset]

@@ -83,7 +83,7 @@ def _note(sentence: str) -> Json:
 
 def _lines(file: BinaryIO) -> Iterator[Json]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
-        text = line.decode("utf-8", "replace").removeprefix("\ufeff")
+        text = line.decode("utf-8-sig", "replace")
         try:
             value, reason = json.loads(text), _("no object")
         except (ValueError, RecursionError) as error:
@@ -115,8 +115,7 @@ def _document(file: BinaryIO) -> Iterator[Json]:
         ValueError: It is damaged, or too large: Hermes replaces such a file as a whole (0.19).
         RecursionError: It is nested too deep.
     """
-    text = file.read(MAX_SNAPSHOT_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
-    messages = json.loads(text)
+    messages = json.loads(file.read(MAX_SNAPSHOT_BYTES).decode("utf-8-sig", "replace"))
     if isinstance(messages, dict):
         facts = messages
         messages = facts.pop("messages", None)
