@@ -121,7 +121,7 @@ def try_once(faults, case, folder, at, kind):
         shutil.rmtree(folder)  # as it began: the second try is the one that went well
         return answer
     assert is_sound(path), what
-    check_nothing_is_lost(case, folder, now, what)
+    check_nothing_is_lost(case, folder, what)
     again = faults.run(case.action, folder)
     if case.action != "drop" or list_bundles(trash):
         assert again.code in _AGAIN.get(case.action, {0}), (what, again)
@@ -155,7 +155,7 @@ def check_said(case, answer, now, what):
         assert now == case.wanted, what
 
 
-def check_nothing_is_lost(case, folder, now, what):
+def check_nothing_is_lost(case, folder, what):
     """All rows and files of the beginning can be had: on a copy, with every bundle put back."""
     if case.action == "export":
         out = folder / "out.md"
@@ -204,7 +204,7 @@ def place(tmp_path):
 
 @pytest.mark.parametrize("journal", [pytest.param("wal", marks=pytest.mark.quick), "delete"])
 @pytest.mark.parametrize("action", ["delete", "restore", "archive"])
-def test_syncs_renames_and_removals(faults, action, journal, place, tell):
+def test_syncs_renames_and_removals(faults, action, journal, place):
     """The short part: what makes a transaction last, and a bundle, each with an error, and one in
     three killed too."""
     case = prepare(faults, place, action, "22", journal)

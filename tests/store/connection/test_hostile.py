@@ -227,7 +227,7 @@ def test_lineage_and_resume_of_each(reader, catalog, path):
         assert plan.argv[-1] == f"--resume={plan.target}"
 
 
-def test_odd_ids_are_found_by_themselves(reader, catalog):
+def test_odd_ids_are_found_by_themselves(reader):
     """Flags, paths, patterns and the empty id name exactly their session; a pattern matches nothing
     else."""
     for session_id in builders.HOSTILE_IDS:

@@ -1,12 +1,11 @@
 """The real Hermes as the measure: what its own delete leaves is what ours leaves; where we differ
 has a name here."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
-from paths import DATA
+from pruning import expected
 from trashing import (
     NOW,
     as_before,
@@ -81,20 +80,18 @@ def test_the_same_as_each_hermes_recorded(fixture_store, store, mutation, sessio
     Difference: before 0.17 Hermes makes roots of marked subagents, where they stand among the
     chats; here they go.
     """
-    expected = json.loads((DATA / f"expected-{store}.json").read_text(encoding="utf-8"))[
-        "mutations"
-    ].get(mutation)
-    if expected is None:
+    said = expected(store)["mutations"].get(mutation)
+    if said is None:
         pytest.skip("this Hermes has no such call")
     path = fixture_store(f"state-{store}")
     (name,) = (each for each in session_ids(path) if each.endswith(session))
     done = remove(path, name)
     old = mutation == "delete_delegate_parent" and store in ("v11", "v14")
-    assert [each[-6:] for each in done.bundle.sessions if each not in expected["gone"]] == (
+    assert [each[-6:] for each in done.bundle.sessions if each not in said["gone"]] == (
         ["ccc002", "ccc003"] if old else []
     )
-    assert set(expected["gone"]) <= set(done.bundle.sessions)
-    lost = {key for key, change in expected["changed"].items() if change["after"][0] is None}
+    assert set(said["gone"]) <= set(done.bundle.sessions)
+    lost = {key for key, change in said["changed"].items() if change["after"][0] is None}
     assert set(done.reparented) == lost - set(done.bundle.sessions)
 
 

@@ -149,7 +149,7 @@ def test_a_title_that_is_anothers_by_now(path, has_index, session, title, number
     assert len(set(titles)) == len(titles)
 
 
-def test_a_parent_that_was_never_there(path, monkeypatch):
+def test_a_parent_that_was_never_there(path):
     """It is named again, whatever it is; all other rows come back with foreign keys on."""
     run(path, "UPDATE sessions SET parent_session_id = CAST(x'6e6fff' AS TEXT) WHERE id = 'root'")
     with as_before(path):

@@ -2,11 +2,10 @@
 has a name here."""
 
 import ast
-import json
 
 import pytest
 from builders import T0, make_store
-from paths import DATA
+from pruning import expected
 from trashing import add_message, rows, run
 
 from hermes_browse.store.connection.connect import Store
@@ -56,7 +55,7 @@ def marks(path):
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
 def test_what_each_hermes_recorded(fixture_store, version, mutation):
     """Its own call on its own store, and ours: the same rows changed in the same way."""
-    said = json.loads((DATA / f"expected-v{version}.json").read_text())["mutations"]
+    said = expected(f"v{version}")["mutations"]
     if mutation not in said:
         pytest.skip("this version knows no such call")
     path = fixture_store(f"state-v{version}")
@@ -79,9 +78,7 @@ def test_what_each_hermes_recorded(fixture_store, version, mutation):
     theirs = said[mutation]
     if (version, mutation) in DIFFERENCES:
         assert ours != theirs["changed"], "no difference any more: take it off the list"
-        newer = json.loads((DATA / "expected-v22.json").read_text())["mutations"][mutation][
-            "changed"
-        ]
+        newer = expected("v22")["mutations"][mutation]["changed"]
         assert ours.keys() == newer.keys()
         return
     assert ours == theirs["changed"]
@@ -97,7 +94,7 @@ def test_what_each_hermes_recorded(fixture_store, version, mutation):
 def test_titles_are_cleaned_as_each_hermes_does():
     """All that was recorded; before 0.19 a lone surrogate was kept, and the write failed on it."""
     for version in (11, 14, 22, 31):
-        said = json.loads((DATA / f"expected-v{version}.json").read_text())["sanitize_title"]
+        said = expected(f"v{version}")["sanitize_title"]
         assert len(said) > 10
         for typed, cleaned in said.items():
             text = ast.literal_eval(typed)

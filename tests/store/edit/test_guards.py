@@ -219,7 +219,7 @@ def test_a_lease_may_name_a_parent_that_is_gone(tmp_path):
     assert reasons(path)["root"] == "a turn or a compression is running in it"
 
 
-def test_what_is_live_may_be_marked_by_name(tmp_path, fixture_store):
+def test_what_is_live_may_be_marked_by_name(fixture_store):
     """Hermes archives and pins what is in use, too; only a delete would take something from it."""
     path = fixture_store("state-v31")
     leased = "20260119_170000_888102"

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 from builders import hostile_store, make_store, tool_call
 from exports import chat, document
-from paths import DATA
+from paths import fixture
 
 from hermes_browse.store.export.html import SCRIPT, STYLE, _prose
 from hermes_browse.store.export.redact import Redactor
@@ -110,7 +110,7 @@ def test_style_and_script_ask_for_nothing():
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
 def test_every_conversation_of_every_store(version):
     """All of them in one file with an index; every message once, every day and seam told."""
-    path = next(DATA.glob(f"state-v{version}-*.db"))
+    path = fixture(version)
     found = checked(document(path, Format.HTML))
     assert len(found.all("section")) == len(found.all("li")) == len(found.all("a")) > 30
     assert len(found.all("article")) > 100 and len(found.all("details")) > 10
@@ -121,7 +121,7 @@ def test_every_conversation_of_every_store(version):
 
 def test_one_conversation():
     """It has its title on top, all its segments, and no index."""
-    found = checked(document(next(DATA.glob("state-v31-*.db")), Format.HTML, "aaa003"))
+    found = checked(document(fixture(31), Format.HTML, "aaa003"))
     assert found.texts["title"] == found.texts["h1"] == ["Fix auth bug #3"]
     assert (
         not found.all("nav")

@@ -5,7 +5,7 @@ import pytest
 from browser_pipe import find_chromium, opened_browser
 from builders import T0, tool_call
 from exports import chat, document
-from paths import DATA
+from paths import fixture
 from platforms import posix_only
 from test_html import attacked
 
@@ -237,7 +237,7 @@ def test_attacks_come_to_nothing(page, tmp_path):
 
 def test_the_policy_is_in_force(page, tmp_path):
     """Even a hole in the escaping would let no script run and nothing out."""
-    text = document(next(DATA.glob("state-v31-*.db")), Format.HTML, "aaa003")
+    text = document(fixture(31), Format.HTML, "aaa003")
     hole = "<main><script>window.pwned = 1</script><img src='https://example.org/x.png' onerror='window.pwned = 2'>"
     (tmp_path / "hole.html").write_text(text.replace("<main>", hole), encoding="utf-8")
     page.open(tmp_path / "hole.html")
@@ -252,7 +252,7 @@ def test_the_policy_is_in_force(page, tmp_path):
 def test_all_stores_and_a_long_conversation(page, tmp_path):
     """Every conversation of a store with an index that leads to it; thousands of messages are
     searched."""
-    path = next(DATA.glob("state-v31-*.db"))
+    path = fixture(31)
     show(page, document(path, Format.HTML), tmp_path / "all.html")
     assert page.run(
         "[...document.querySelectorAll('li a')].every((a) => document.getElementById(a.hash.slice(1)))"

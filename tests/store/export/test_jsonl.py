@@ -11,7 +11,8 @@ import tracemalloc
 import pytest
 from builders import hostile_store
 from exports import chat, conversations, document, parsed, sessions
-from paths import DATA
+from paths import fixture
+from pruning import expected
 from trashing import execute, hermes_db, session_ids
 
 from hermes_browse.store.api import open_store
@@ -34,8 +35,8 @@ def columns_of(theirs):
 def test_the_recorded_exports(version):
     """Every key and value that the Hermes of this store wrote; up to 0.21 live rows alone, in 0.22
     all of them."""
-    path = next(DATA.glob(f"state-v{version}-*.db"))
-    said = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))["export"]
+    path = fixture(version)
+    said = expected(f"v{version}")["export"]
     assert said
     ours = sessions(path, everything=version == 31)
     for session_id, theirs in said.items():
@@ -64,7 +65,7 @@ def test_every_session_as_the_real_hermes_exports_it(hermes_home):
 def test_rows_that_are_not_live_are_counted():
     """Of a rewound session and of one compacted in place (0.22): left out and told, or written with
     their flags."""
-    path = next(DATA.glob("state-v31-*.db"))
+    path = fixture(31)
     for ending, states, live in (("999001", {"rewound": 2}, 3), ("999002", {"compacted": 8}, 3)):
         for everything in (False, True):
             counts = ExportCounts()
@@ -173,9 +174,7 @@ def _object_or_null(text):
 @pytest.mark.parametrize("version", [11, 14, 31])
 def test_hermes_imports_exports_of_other_schemas(version, tmp_path):
     """Older and newer stores, redacted: the real 0.19 takes every line and loses no message."""
-    lines = sessions(
-        next(DATA.glob(f"state-v{version}-*.db")), redactor=Redactor(["rs_1 is no secret"])
-    )
+    lines = sessions(fixture(version), redactor=Redactor(["rs_1 is no secret"]))
     kept = [each for each in lines.values() if _object_or_null(each["model_config"])]
     with hermes_db(tmp_path / "fresh.db") as db:
         answer = db.import_sessions(kept)

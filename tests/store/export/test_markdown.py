@@ -11,7 +11,7 @@ from exports import chat, document
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from paths import DATA
+from paths import fixture
 
 from hermes_browse.store.export.markdown import (
     code,
@@ -50,7 +50,7 @@ def front(text):
 def test_a_conversation_of_three_segments():
     """Whole, with its seams; tools and reasoning folded, arguments laid out, days and times
     told."""
-    text = document(next(DATA.glob("state-v31-*.db")), Format.MARKDOWN, "aaa003")
+    text = document(fixture(31), Format.MARKDOWN, "aaa003")
     head = front(text)
     assert head["title"] == "Fix auth bug #3" and head["lineage_session_ids"][0].endswith("aaa001")
     assert head["session_id"].endswith("aaa003") and head["created_at"] == "2026-01-01T09:00:00Z"
@@ -76,7 +76,7 @@ def test_a_conversation_of_three_segments():
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
 def test_every_conversation_of_every_store(version):
     """No HTML but ours, as much opened as closed, and every message under its own heading."""
-    path = next(DATA.glob(f"state-v{version}-*.db"))
+    path = fixture(version)
     text = document(path, Format.MARKDOWN)
     assert all(block.startswith(OURS) for block in tags(text))
     assert text.count("\n<details>\n") == text.count("\n</details>\n")

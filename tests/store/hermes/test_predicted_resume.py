@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from paths import DATA
+from paths import fixture
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -46,7 +46,7 @@ opened the child."""
 def family(version, rows, path):
     """A copy of a store that Hermes wrote, with these sessions in it as well, each begun a minute
     after the last."""
-    shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), path)
+    shutil.copy(fixture(version), path)
     with closing(sqlite3.connect(path)) as connection, connection:
         for number, (session, parent, reason, key, markers, spoken) in enumerate(rows):
             start = T0 + 60 * number

@@ -99,7 +99,7 @@ def test_a_machine_that_hangs(links, server, monkeypatch, before):
 
 
 @pytest.mark.slow
-def test_a_machine_that_falls_silent(one, server, monkeypatch):
+def test_a_machine_that_falls_silent(one, server):
     """An answer does not come: the connection is given up, and the next one works."""
     one.open()
     server.proxy.frozen = True

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from effort import slow_but
-from paths import DATA
+from paths import fixture
 from plays import play, store_of
 
 from hermes_browse.store.api import OpenStore, open_store
@@ -32,10 +32,10 @@ NOW = 1_800_000_000.0
 def there(ssh_server, links, tmp_path):
     """Puts a recorded store on a machine, and returns it as this one sees it."""
 
-    def start(shape):
-        home = tmp_path / shape
+    def start(schema):
+        home = tmp_path / f"v{schema}"
         home.mkdir()
-        shutil.copy(next(DATA.glob(f"state-{shape}-*.db")), home / "state.db")
+        shutil.copy(fixture(schema), home / "state.db")
         server = ssh_server(home)
         store = open_store(locate_there(links.of(server.host)), links).source
         assert isinstance(store, RemoteStore)
@@ -87,9 +87,9 @@ def _answers(store):
     yield state, list(changed[0].sessions.values()), changed[1]
 
 
-@pytest.mark.parametrize("shape", slow_but(["v11"], ["v11", "v14", "v22", "v31"]))
-def test_it_answers_as_the_file_does(there, shape):
-    store = there(shape)
+@pytest.mark.parametrize("schema", slow_but([11], [11, 14, 22, 31]))
+def test_it_answers_as_the_file_does(there, schema):
+    store = there(schema)
     path = Path(str(store.path).partition(":")[2])
     with open_store(locate_file(path)) as here, open_store(store) as far:
         for expected, answer in zip(_answers(here), _answers(far), strict=True):
@@ -131,7 +131,7 @@ def test_nothing_here_writes_to_it(there):
     """It is not opened, and no statement is sent there."""
     from hermes_browse.store.edit.flags import archive
 
-    store = there("v22")
+    store = there(22)
     for write in (lambda: archive(store, ["any"]), store.open):
         with pytest.raises(StoreError, match="no statement is sent"):
             write()
@@ -139,12 +139,12 @@ def test_nothing_here_writes_to_it(there):
 
 def test_an_error_of_the_program_there_is_its_sentence(there):
     with pytest.raises(NotFoundError, match=r"^vps: .*no-such-session") as refused:
-        open_store(there("v22")).archive(["no-such-session"])
+        open_store(there(22)).archive(["no-such-session"])
     assert refused.value.exit_code == 4
 
 
 def test_a_resume_brings_a_terminal_there(there):
-    store = there("v22")
+    store = there(22)
     location = locate_there(store.link)
     with OpenStore(store, location) as opened:
         catalog = opened.catalog(NOW)
