@@ -71,13 +71,12 @@ class Retention(NamedTuple):
     @property
     def vacuum_sentence(self) -> str:
         """What becomes of the file after a clean-up; empty if Hermes makes none."""
-        if self.auto_prune is False:
-            return ""
-        if self.vacuum_after_prune is None:
-            return _("cannot tell whether it runs VACUUM after that")
-        if self.vacuum_after_prune:
-            return _("runs VACUUM after that, which makes the file smaller")
-        return _("runs no VACUUM after that: the file keeps its size (vacuum_after_prune)")
+        words = {
+            None: _("cannot tell whether it runs VACUUM after that"),
+            True: _("runs VACUUM after that, which makes the file smaller"),
+            False: _("runs no VACUUM after that: the file keeps its size (vacuum_after_prune)"),
+        }
+        return "" if self.auto_prune is False else words[self.vacuum_after_prune]
 
     @property
     def sentence(self) -> str:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import predict_resume, resume_reason
-from ..sessions.models import Conversation, ConversationKind, Relation, Status
+from ..sessions.models import Conversation, ConversationKind, Relation, Session, Status
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
@@ -195,19 +195,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     conversation = catalog.conversation(session_id)
     predicted = predict_resume(catalog, conversation.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
-    warnings = [*_warnings(conversation, predicted, location, executable)]
     opened = catalog.sessions.get(predicted)
-    if opened is not None and not opened.has_messages and not conversation.is_empty:
-        text = _(
-            "Hermes will start fresh in an empty part of this conversation: its messages are in "
-            "earlier parts."
-        )
-        warnings.append(Caution("empty-part", text))
-    if location.demo:
-        text = _(
-            "This is the sample store: there is nothing to resume. With your own store, R runs:"
-        )
-        warnings.append(Caution("sample", text))
     profile = location.profile or "default"
     return ResumePlan(
         argv=(hermes_word(executable), "-p", profile, f"--resume={conversation.id}"),
@@ -215,13 +203,17 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         conversation=conversation,
         target=conversation.id,
         reason=resume_reason(conversation),
-        warnings=tuple(warnings),
+        warnings=tuple(_warnings(conversation, predicted, opened, location, executable)),
         executable=executable,
     )
 
 
 def _warnings(
-    conversation: Conversation, predicted: str, location: Location, executable: str | None
+    conversation: Conversation,
+    predicted: str,
+    opened: Session | None,
+    location: Location,
+    executable: str | None,
 ) -> Iterator[Caution]:
     """Warn of what a resume would do; what is wrong with this machine says nothing about the
     sample."""
@@ -256,6 +248,19 @@ def _warnings(
     if directory and not (location.demo or os.path.isdir(directory)):
         text = _("Its directory {directory} does not exist here.", directory=directory)
         yield Caution("missing-directory", text)
+    if opened is not None and not opened.has_messages and not conversation.is_empty:
+        yield Caution(
+            "empty-part",
+            _(
+                "Hermes will start fresh in an empty part of this conversation: its messages are in "
+                "earlier parts."
+            ),
+        )
+    if location.demo:
+        yield Caution(
+            "sample",
+            _("This is the sample store: there is nothing to resume. With your own store, R runs:"),
+        )
 
 
 def _warnings_of_source(conversation: Conversation) -> Iterator[Caution]:
