@@ -8,6 +8,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -40,14 +41,11 @@ def as_time(value: object) -> float | None:
 
 
 def _time_in(text: str) -> float | None:
-    try:
+    with suppress(ValueError):
         return float(text)
-    except ValueError:
-        pass
-    try:
+    with suppress(ValueError, OverflowError, OSError):
         return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
+    return None
 
 
 def as_int(value: object) -> int:
