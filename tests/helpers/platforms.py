@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ posix_only = pytest.mark.skipif(
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/fd").is_dir(), reason="the system does not tell of its processes"
 )
+HAS_HERMES = find_spec("hermes_state") is not None
+needs_hermes = pytest.mark.skipif(not HAS_HERMES, reason="hermes-agent is not installed")
 root_only = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives up what it may do"
 )

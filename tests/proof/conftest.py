@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from counts import Counts, Tell
+from builders import big_store
+from counts import SESSIONS, Counts, Tell
 
 _HERE = Path(__file__).parent
 
@@ -32,6 +33,14 @@ def pytest_sessionfinish() -> None:
 def tell(request: pytest.FixtureRequest) -> Tell:
     """Counts for the idea that a module of proofs names in `IDEA`."""
     return Tell(_COUNTS, request.module.IDEA)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store of some size that Hermes itself has been in: alone in its folder."""
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return big_store(folder / "state.db", SESSIONS, 4000)
 
 
 @pytest.fixture(autouse=True)

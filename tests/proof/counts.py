@@ -10,6 +10,9 @@ from pathlib import Path
 IS_LONG = os.environ.get("HERMES_BROWSE_PROOF") == "long"
 """Whether `make proof` runs: the long parts too."""
 
+SESSIONS = 120
+"""Of the store that most proofs are about."""
+
 
 def setting(name: str, fast: int, long: int) -> int:
     """How much of something a proof does.

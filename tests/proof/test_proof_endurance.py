@@ -3,7 +3,6 @@ browsing beside a writer. It goes on answering, and does not grow."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -17,7 +16,7 @@ import pytest
 from builders import big_store
 from counts import IS_LONG, setting
 from driver import ESCAPE, LEFT, NO_QUERY, TRACEBACK, Driven
-from platforms import needs_proc, posix_only
+from platforms import needs_hermes, needs_proc, posix_only
 from watching import check_and_count
 from writers import writing
 
@@ -152,9 +151,7 @@ def _middle(samples, figure):
 
 @pytest.mark.long
 @needs_proc
-@pytest.mark.skipif(
-    not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
-)
+@needs_hermes
 def test_browsing_without_end(store, tmp_path, tell):
     """Walks beside a writer who talks and has bursts: in the end as many open files, memory that
     has levelled off."""

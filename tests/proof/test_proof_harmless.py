@@ -5,7 +5,6 @@ runs on a real pseudo-terminal and is driven through every feature that reads; i
 way there is.
 """
 
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -13,35 +12,20 @@ import time
 from pathlib import Path
 
 import pytest
-from builders import big_store
-from counts import IS_LONG, setting
+from counts import IS_LONG, SESSIONS, setting
 from driver import ENDINGS, FEW, READING, Driven
-from platforms import posix_only
+from platforms import needs_hermes, posix_only
 from trashing import run
 from watching import BESIDE, Watch, check_and_count, digest, faultless
 from writers import writing
 from writing import handles
 
 IDEA = "harmless viewer"
-pytestmark = [
-    posix_only,
-    pytest.mark.skipif(
-        not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
-    ),
-]
-SIZE = (120, 4000)
+pytestmark = [posix_only, needs_hermes]
 PACE = 1.0 if IS_LONG else 0.35
 """Of a walk through the features: 8 seconds, or 3."""
 STEPS = READING if IS_LONG else FEW
 """Of a walk where another one has gone through everything."""
-
-
-@pytest.fixture
-def store(tmp_path):
-    """A store of some size that Hermes itself has been in: alone in its folder."""
-    folder = tmp_path / "root"
-    folder.mkdir()
-    return big_store(folder / "state.db", *SIZE)
 
 
 @pytest.mark.parametrize("journal", ["wal", pytest.param("delete", marks=pytest.mark.long)])
@@ -166,7 +150,7 @@ def test_a_gateway_whose_locks_were_dropped(store, tell, ending):
         assert Path(f"{store}-wal").stat().st_ino == inode
         holder.stdin.write("go\n")
         holder.stdin.flush()
-        assert holder.stdout.readline().split() == [str(inode), str(SIZE[0] + 1)]
+        assert holder.stdout.readline().split() == [str(inode), str(SESSIONS + 1)]
         holder.communicate("end\n")
     assert check_and_count(store) == 1
     tell("gateways without locks, log kept")

@@ -1,32 +1,21 @@
 """Opened and left: hundreds of times, in every way there is, beside the real Hermes that writes at
 full speed."""
 
-import importlib.util
 import random
 
-import pytest
-from builders import big_store
 from counts import setting
 from driver import ENDINGS, Driven
-from platforms import posix_only
+from platforms import needs_hermes, posix_only
 from watching import BESIDE, Watch, check_and_count, faultless
 from writers import writing
 
 IDEA = "opened and left"
-pytestmark = [
-    posix_only,
-    pytest.mark.skipif(
-        not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
-    ),
-]
+pytestmark = [posix_only, needs_hermes]
 
 
-def test_opened_and_left_in_every_way(tmp_path, tell):
+def test_opened_and_left_in_every_way(store, tell):
     """Opened, and ended by a key, TERM, HUP, KILL or the loss of its terminal, at any moment,
     beside a writer."""
-    folder = tmp_path / "root"
-    folder.mkdir()
-    store = big_store(folder / "state.db", 120, 4000)
     chance = random.Random(7)
     opens = setting("OPENS", 5, 400)
     with writing(store, 1) as writers, Watch(store) as watch:

@@ -1,7 +1,6 @@
 """Beside a repair: `hermes sessions repair` mends a broken store while the browser is on it,
 whichever way it takes."""
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -10,17 +9,12 @@ import pytest
 from builders import big_store
 from counts import IS_LONG, setting
 from driver import FEW, LEFT, NO_QUERY, Driven
-from platforms import posix_only
+from platforms import needs_hermes, posix_only
 from trashing import rows, run
 from watching import check_and_count
 
 IDEA = "beside Hermes' repair"
-pytestmark = [
-    posix_only,
-    pytest.mark.skipif(
-        not importlib.util.find_spec("hermes_cli"), reason="hermes-agent is not installed"
-    ),
-]
+pytestmark = [posix_only, needs_hermes]
 SIZE = (60, 900)
 BREAKS = {
     "already healthy": (),

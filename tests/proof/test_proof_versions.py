@@ -1,7 +1,6 @@
 """Every Hermes: stores that each release wrote or brought up to its schema, read as that release
 reads them."""
 
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from builders import make_store
 from commandline import PROGRAM
 from driver import FEW, Driven
 from paths import DATA
+from platforms import HAS_HERMES, needs_hermes
 from releases import Releases, offered, open_and_ask, write_and_ask
 from schemas import MESSAGES, SESSIONS, read_all
 from searching import search
@@ -32,8 +32,6 @@ from hermes_browse.store.sessions.session_rows import resolve_session, resolve_t
 
 IDEA = "every Hermes"
 RELEASES = offered()
-HAS_HERMES = importlib.util.find_spec("hermes_state") is not None
-NO_HERMES = pytest.mark.skipif(not HAS_HERMES, reason="hermes-agent is not installed")
 
 
 @pytest.fixture(scope="session")
@@ -123,7 +121,7 @@ def _release(version, releases, tell):
     return folder
 
 
-@NO_HERMES
+@needs_hermes
 def test_the_installed_release(tmp_path, tell):
     """A store it writes, and what it says is in it."""
     compare(tmp_path / "state.db", write_and_ask(None, tmp_path / "state.db"), tell)
@@ -185,7 +183,7 @@ def upgraded(store, release, tell):
     return int(said["schema"])
 
 
-@NO_HERMES
+@needs_hermes
 @pytest.mark.parametrize("fixture", sorted(path.name for path in DATA.glob("state-v*.db")))
 def test_a_store_of_another_release_opened_by_the_installed_one(fixture, tmp_path, tell):
     """Those of older releases are brought up to its schema; that of 0.22 is newer than it knows,

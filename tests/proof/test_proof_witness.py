@@ -1,6 +1,5 @@
 """Secrets and network: what the kernel sees of a reading run, and that it needs no network."""
 
-import importlib.util
 import os
 import re
 import shutil
@@ -11,10 +10,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from builders import big_store
 from commandline import PROGRAM, ask, call, copy_store
 from counts import IS_LONG
 from driver import FEW, READING, Driven
+from platforms import HAS_HERMES
 from trashing import run
 from writers import writing
 
@@ -105,15 +104,11 @@ def test_the_kernel_sees_no_write(strace, tmp_path, tell):
         for each in ("wal", "delete")
     ],
 )
-def test_the_kernel_sees_no_write_of_the_browser(strace, tmp_path, tell, journal):
+def test_the_kernel_sees_no_write_of_the_browser(strace, store, tmp_path, tell, journal):
     """The browser on a pseudo-terminal, through every feature that reads; beside a writer in `make
     proof`."""
-    folder = tmp_path / "root"
-    folder.mkdir()
-    store = big_store(folder / "state.db", 120, 4000)
     run(store, f"PRAGMA journal_mode={journal}")
-    is_beside = IS_LONG and importlib.util.find_spec("hermes_state") is not None
-    with writing(store, 1, journal) if is_beside else nullcontext():
+    with writing(store, 1, journal) if IS_LONG and HAS_HERMES else nullcontext():
         browser = Driven(store, before=strace)
         browser.opened()
         tell(
