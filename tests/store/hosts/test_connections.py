@@ -1,4 +1,5 @@
-"""Connections to hosts: several askers at once, processes, with the real ssh client."""
+"""Connections to hosts: several askers at once, processes, with the real ssh client; and what is told
+of their end."""
 
 import os
 import shutil
@@ -14,7 +15,7 @@ from commandline import copy_store
 from platforms import script, until
 
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.hosts.host import Host, HostError
+from hermes_browse.store.hosts.host import Host, HostError, explain
 from hermes_browse.store.hosts.remote import HostConnection
 
 # Several at once
@@ -174,3 +175,41 @@ def test_first_answers_of_many_hosts_at_once(tmp_path):
     for _ in range(3):
         ended = subprocess.run([sys.executable, "-c", _MANY_AT_ONCE, path], check=False)
         assert ended.returncode == 0
+
+
+# Their end
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "broken"),
+    [
+        (127, "bash: line 1: hermes-browse: command not found", False),
+        (127, "sh: 1: hermes-browse: not found", False),
+        (127, "fish: Unknown command: hermes-browse", False),
+        (1, "hermes-browse: Command not found.", False),  # tcsh
+        (
+            126,
+            "bash: line 1: /x/hermes-browse: /x/python: bad interpreter: No such file or directory",
+            True,
+        ),
+        (127, "bash: line 1: /x/hermes-browse: cannot execute: required file not found", True),
+        (
+            127,
+            "zsh:1: /x/hermes-browse: bad interpreter: /x/python: no such file or directory",
+            True,
+        ),
+        (126, "sh: 1: /x/hermes-browse: Permission denied", True),
+    ],
+)
+def test_words_of_shells_about_a_program(code, said, broken):
+    """One that is not there is told from one that cannot be run."""
+    error = explain(Host("vps", "vps"), code, f"Welcome\n{said}\n", has_greeted=False)
+    assert error.code == "host-program" and ("cannot be run" in error.sentence) is broken
+    assert (said in error.sentence) is broken
+
+
+def test_words_of_a_login_do_not_explain_a_lost_connection():
+    """What `.bashrc` printed as an error before the program began."""
+    said = "cat: /etc/motd: Permission denied\nclient_loop: send disconnect: Broken pipe\n"
+    assert explain(Host("vps", "vps"), 255, said, has_greeted=True).code == "host-lost"
+    assert explain(Host("vps", "vps"), 255, said, has_greeted=False).code == "host-login"

@@ -16,7 +16,7 @@ from hermes_browse.store.hosts import codec, connection
 from hermes_browse.store.hosts import remote as remote_store
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.connection import PROGRESS_BYTES, AnswerLine, Link
-from hermes_browse.store.hosts.host import Host, HostError, explain
+from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.ssh import run_once
 from hermes_browse.store.sessions.models import Session
 from hermes_browse.store.sessions.session_rows import SessionsPortion
@@ -299,41 +299,6 @@ def test_an_answer_of_another_type(running, answer):
     said = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "answer": %s}}\n' $n '{answer}'; done #"""
     one = running(HELLO + said)
     assert failure(one).code == "host-noise"
-
-
-@pytest.mark.parametrize(
-    ("code", "said", "broken"),
-    [
-        (127, "bash: line 1: hermes-browse: command not found", False),
-        (127, "sh: 1: hermes-browse: not found", False),
-        (127, "fish: Unknown command: hermes-browse", False),
-        (1, "hermes-browse: Command not found.", False),  # tcsh
-        (
-            126,
-            "bash: line 1: /x/hermes-browse: /x/python: bad interpreter: No such file or directory",
-            True,
-        ),
-        (127, "bash: line 1: /x/hermes-browse: cannot execute: required file not found", True),
-        (
-            127,
-            "zsh:1: /x/hermes-browse: bad interpreter: /x/python: no such file or directory",
-            True,
-        ),
-        (126, "sh: 1: /x/hermes-browse: Permission denied", True),
-    ],
-)
-def test_words_of_shells_about_a_program(code, said, broken):
-    """One that is not there is told from one that cannot be run."""
-    error = explain(Host("vps", "vps"), code, f"Welcome\n{said}\n", has_greeted=False)
-    assert error.code == "host-program" and ("cannot be run" in error.sentence) is broken
-    assert (said in error.sentence) is broken
-
-
-def test_words_of_a_login_do_not_explain_a_lost_connection():
-    """What `.bashrc` printed as an error before the program began."""
-    said = "cat: /etc/motd: Permission denied\nclient_loop: send disconnect: Broken pipe\n"
-    assert explain(Host("vps", "vps"), 255, said, has_greeted=True).code == "host-lost"
-    assert explain(Host("vps", "vps"), 255, said, has_greeted=False).code == "host-login"
 
 
 def test_no_store_there(links, ssh_server, tmp_path):
