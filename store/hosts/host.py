@@ -262,8 +262,8 @@ def explain(
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+    lines = text.strip().splitlines()
+    return lines[-1].strip() if lines else ""
 
 
 def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:
