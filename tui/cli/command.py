@@ -15,7 +15,7 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.wording import _
 
 from .output import note, print_json
-from .parser import Argument, Group, OneOf, Parser, add_all
+from .parser import Argument, ArgumentGroup, OneOf, Parser, add_all
 from .stores import as_typed, now_in, opened_store, with_host
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Subcommand(ABC):
     """Whether it can read the store of a host (`--host`)."""
     needs_files = False
     """Whether it then runs as a command line on the host, because it needs files there."""
-    arguments: Iterable[Argument | OneOf | Group] = ()
+    arguments: Iterable[Argument | OneOf | ArgumentGroup] = ()
     """What it takes itself, in the order of the help."""
     given: SimpleNamespace
     """The values of all arguments."""

@@ -193,7 +193,7 @@ class OneOf(NamedTuple):
     is_required: bool = False
 
 
-class Group(NamedTuple):
+class ArgumentGroup(NamedTuple):
     """Arguments under a title of their own."""
 
     title: str
@@ -236,14 +236,16 @@ _DEBUG = Flag(
 
 
 def add_all(
-    to: argparse._ActionsContainer, arguments: Iterable[Argument | OneOf | Group], **settings: Any
+    to: argparse._ActionsContainer,
+    arguments: Iterable[Argument | OneOf | ArgumentGroup],
+    **settings: Any,
 ) -> None:
     """Add arguments to a parser or a group, all of them with some more settings."""
     for each in arguments:
         if isinstance(each, OneOf):
             group = to.add_mutually_exclusive_group(required=each.is_required)
             add_all(group, each.arguments, **settings)
-        elif isinstance(each, Group):
+        elif isinstance(each, ArgumentGroup):
             add_all(to.add_argument_group(_(each.title)), each.arguments, **settings)
         else:
             to.add_argument(each.name, help=_(each.help), **each.settings, **settings)
@@ -278,6 +280,6 @@ def add_store_options(parser: Parser, *, top: bool = False, hosts: bool = True) 
     """
     settings = {} if top else {"default": argparse.SUPPRESS}
     stores: list[Argument | OneOf] = [*_STORES, _HOST, _OLD] if hosts else [*_STORES, _OLD]
-    add_all(parser, [Group(N_("which store"), stores), _DEBUG], **settings)
+    add_all(parser, [ArgumentGroup(N_("which store"), stores), _DEBUG], **settings)
     if top:  # for `make run`, which should also show something without Hermes
         parser.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)

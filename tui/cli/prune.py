@@ -33,7 +33,7 @@ from .output import (
     print_table,
     title_or_preview,
 )
-from .parser import Argument, Flag, Group, OneOf, Several, Valued, name_arg, text_arg
+from .parser import Argument, ArgumentGroup, Flag, OneOf, Several, Valued, name_arg, text_arg
 
 _SHOWN = 50
 
@@ -121,8 +121,8 @@ class PruneCommand(StoreCommand):
             "FILTER",
             nargs="*",
         ),
-        Group(N_("filters"), _FILTERS.values()),
-        Group(
+        ArgumentGroup(N_("filters"), _FILTERS.values()),
+        ArgumentGroup(
             N_("what to do"),
             [
                 OneOf(
