@@ -230,7 +230,8 @@ def test_no_line_is_attributed_falsely(history):
     calls, lines = history
     with TemporaryDirectory() as folder:
         store, written = store_by(Path(folder), *calls)
-        blame = blame_in(store, "".join(texts_of(lines)))
+        with Store(store).reader() as reader:
+            blame = read_blame(reader, PATH, "".join(texts_of(lines)))
     pairs = zip(blame, lines, strict=True)
     for text, run in groupby(pairs, key=lambda pair: pair[1][0]):
         # Of equal lines side by side nobody knows which one was there first.
