@@ -127,15 +127,14 @@ RUNS = [
 
 
 def test_the_job_of_a_run():
-    cases = [
-        *((run, "cron", "daily") for run in RUNS),
-        (RUNS[0], "cli", None),
-        ("cron_a_b_20241206_175337_x", "cron", "a_b"),
-        ("cron_daily_20241206", "cron", None),
-        ("20241206_175337_abc", "cron", None),
-    ]
-    for run, source, job in cases:
-        assert job_of(Session(run, source)) == job
+    jobs = {
+        **{(run, "cron"): "daily" for run in RUNS},
+        (RUNS[0], "cli"): None,
+        ("cron_a_b_20241206_175337_x", "cron"): "a_b",
+        ("cron_daily_20241206", "cron"): None,
+        ("20241206_175337_abc", "cron"): None,
+    }
+    assert {run: job_of(Session(*run)) for run in jobs} == jobs
 
 
 def test_the_name_of_a_job(tmp_path):
