@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader
 from ..connection.stored_values import (
     as_mapping,
     as_time,
@@ -175,29 +175,20 @@ def _stored(reader: Reader) -> Iterator[SinceItem]:
     for id, name in _handoffs(reader, "pending", "handoff_platform"):
         why = _("handed over to {name}, and not taken", name=one_line(name, 40))
         yield SinceItem("waiting", id, why)
-    undelivered = (
-        "SELECT parent_session_id, completed_at FROM async_delegations "
-        f"WHERE delivery_state = 'pending' AND NOT {_AT_WORK}"
-    )
-    for session, time in _rows_of(reader, "async_delegations", undelivered):
-        why = _("the answer of a background agent comes with your next message")
-        yield SinceItem("waiting", text_of(session), why, at=as_time(time))
-    routings = "SELECT entry_json, updated_at FROM gateway_routing"
-    for entry, time in _rows_of(reader, "gateway_routing", routings):
-        routed = as_mapping(entry)
-        if routed.get("resume_pending") is True:
-            why = _("a restart of the gateway cut it off; your next message goes on")
-            session_id = text_of(routed.get("session_id"))
-            yield SinceItem("waiting", session_id, why, at=as_time(time))
-
-
-_AT_WORK = "state IN ('running', 'finalizing')"
-"""Of a background agent."""
-
-
-def _rows_of(reader: Reader, table: str, sql: str) -> list[Row]:
-    """Read rows of a table; none where this Hermes has no such table."""
-    return reader.rows(sql) if table in reader.schema.tables else []
+    if "async_delegations" in reader.schema.tables:
+        for session, time in reader.rows(
+            "SELECT parent_session_id, completed_at FROM async_delegations "
+            "WHERE delivery_state = 'pending' AND state NOT IN ('running', 'finalizing')"
+        ):
+            why = _("the answer of a background agent comes with your next message")
+            yield SinceItem("waiting", text_of(session), why, at=as_time(time))
+    if "gateway_routing" in reader.schema.tables:
+        for entry, time in reader.rows("SELECT entry_json, updated_at FROM gateway_routing"):
+            routed = as_mapping(entry)
+            if routed.get("resume_pending") is True:
+                why = _("a restart of the gateway cut it off; your next message goes on")
+                session_id = text_of(routed.get("session_id"))
+                yield SinceItem("waiting", session_id, why, at=as_time(time))
 
 
 def _armed(reader: Reader) -> frozenset[str]:
@@ -210,8 +201,9 @@ def _armed(reader: Reader) -> frozenset[str]:
         origin = job.get("origin")
         if isinstance(origin, dict) and job.get("enabled", True):
             values += origin.values()
-    working = f"SELECT parent_session_id FROM async_delegations WHERE {_AT_WORK}"
-    values += first_texts(_rows_of(reader, "async_delegations", working))
+    if "async_delegations" in reader.schema.tables:
+        statement = "SELECT parent_session_id FROM async_delegations WHERE state IN ('running', 'finalizing')"
+        values += first_texts(reader.rows(statement))
     keys = set(filter(None, map(as_text, values)))
     by_key = "SELECT s.id FROM session_rows s WHERE s.session_key IN ({keys})"
     return frozenset(keys.union(first_texts(reader.rows_in(by_key, sorted(keys)))))
