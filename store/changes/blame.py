@@ -2,8 +2,8 @@
 
 A line belongs to a message only if that message wrote it, and nobody took it away. In a file that
 was changed by hand since, or is not known whole, the lines before and after it must still be those
-of the edit. Lines that a message added by writing a whole text belong to nobody if they had been
-shown before: it may have copied them.
+of the edit, and none may be like it. Lines of a whole text that a message wrote belong to nobody if
+it may have copied them from what it was shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from operator import attrgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -38,7 +37,7 @@ _DEPTH = 100
 """Sessions above another that are looked at."""
 
 
-Triple = tuple[str | None, ...]
+Triple = tuple[str | None, str | None, str | None]
 """A line between two others; None for one that is not known."""
 
 
@@ -108,8 +107,9 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
 def _disown_copies(
     reader: Reader, file: TrackedFile, uses: Sequence[ToolUse], catalog: Catalog
 ) -> None:
-    """Let lines belong to nobody that a message may have copied: it wrote the whole text, and they
-    had been shown before."""
+    """Let lines of a whole text that a message wrote belong to nobody if it may have copied them: it
+    added them, and they had been shown before; or it left them, and a program had shown them since
+    their edit, perhaps at another place."""
     writes = {edit for edit in file.edits if edit.tool.endswith("write_file")}
     roots = {catalog.conversation(edit.session_id).root_id for edit in writes}
     programs = [
@@ -118,26 +118,29 @@ def _disown_copies(
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
     last = max((edit.message_id for edit in writes), default=0)
-    shown_at = _shown_at(reader, [use for use in (*uses, *programs) if use.order[0] < last])
+    shown = _shown(reader, [use for use in (*uses, *programs) if use.order[0] < last])
+    printed = _shown(reader, [use for use in programs if use.order[0] < last])
     for version in file.versions:
         for line in version.lines:
-            edit = line.added_by
-            content = (line.text or "").strip()
-            if edit in writes and shown_at.get(content, edit.message_id) < edit.message_id:
+            edit, content = line.added_by, (line.text or "").strip()
+            if edit is None:
+                continue
+            is_copied = edit in writes and min(shown[content], default=last) < edit.message_id
+            if is_copied or max(printed[content], default=0) > edit.message_id:
                 line.added_by = None
 
 
-def _shown_at(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, int]:
-    """Return for each line the message whose result was the first that showed it."""
+def _shown(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, set[int]]:
+    """Return for each line the messages whose results showed it."""
     results = read_results(reader, uses)
-    shown_at: dict[str, int] = {}
-    for use in sorted(uses, key=attrgetter("order")):
+    shown: defaultdict[str, set[int]] = defaultdict(set)
+    for use in uses:
         text = results.get(use.result_id, "")
         for value in (text, *json_at_start(text).values()):
             for line in split(str(value)):
                 for content in (line.strip(), _AHEAD.sub("", line, count=1).strip()):
-                    shown_at.setdefault(content, use.order[0])
-    return shown_at
+                    shown[content].add(use.order[0])
+    return shown
 
 
 def _owners(file: TrackedFile, text: str | None) -> Iterable[tuple[str, Edit | None]]:
@@ -156,12 +159,13 @@ def _owners(file: TrackedFile, text: str | None) -> Iterable[tuple[str, Edit | N
 
 
 def _owners_by_triple(file: TrackedFile, triples: Sequence[Triple]) -> dict[Triple, Edit | None]:
-    """Return who wrote the lines that stand once between the same others; nobody where that is not
-    sure."""
-    owners = dict.fromkeys(triple for triple, count in Counter(triples).items() if count == 1)
+    """Return who wrote the lines that stand nowhere else, between the same others; nobody where that
+    is not sure."""
+    counts = Counter(text for _above, text, _below in triples)
+    owners = dict.fromkeys(triple for triple in triples if counts[triple[1]] == 1)
     for version in file.versions:
         texts = [line.text for line in version.lines]
-        there = set(texts)
+        there = Counter(texts)
         gone = {line.text for line in version.before if line.removed_by is not None}
         is_whole = version.text() is not None
         found: defaultdict[Triple, list[Edit | None]] = defaultdict(list)
@@ -169,7 +173,7 @@ def _owners_by_triple(file: TrackedFile, triples: Sequence[Triple]) -> dict[Trip
             found[triple].append(line.added_by)
         for triple in owners:
             text, edits = triple[1], found[triple]
-            is_elsewhere = not edits and (is_whole or text in there)
+            is_elsewhere = there[text] > len(edits) or (is_whole and not edits)
             if is_elsewhere or text in gone:
                 owners[triple] = None
             if edits not in ([], [None]):  # one from before may be that of the owner
