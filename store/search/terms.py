@@ -148,9 +148,14 @@ class Term:
         return self.kind is TermKind.PREFIX and is_word
 
     @cached_property
-    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """For folded text without combining marks, and for text with some."""
-        return self._compile(), self._compile(f"[{_MARKS}]*", rf"(?:{_LETTER}|[{_MARKS}])")
+    def _pattern(self) -> re.Pattern[str]:
+        """For folded text without combining marks."""
+        return self._compile()
+
+    @cached_property
+    def _pattern_with_marks(self) -> re.Pattern[str]:
+        """For folded text with some; it takes ten times as long to make."""
+        return self._compile(f"[{_MARKS}]*", rf"(?:{_LETTER}|[{_MARKS}])")
 
     def _compile(self, marks: str = "", letter: str = _LETTER) -> re.Pattern[str]:
         parts = self.words if self.is_plain else self.spelling.split()
@@ -167,7 +172,8 @@ class Term:
     def find(self, folded: str) -> Iterator[Span]:
         """Yield where a text from `fold` contains the term: half-open ranges in order."""
         has_marks = not folded.isascii() and _HAS_MARKS.search(folded) is not None
-        yield from (match.span() for match in self._patterns[has_marks].finditer(folded))
+        pattern = self._pattern_with_marks if has_marks else self._pattern
+        yield from (match.span() for match in pattern.finditer(folded))
 
     def first(self, folded: str) -> Span | None:
         """Return the first range of `find`; None where there is none."""
