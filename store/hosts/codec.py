@@ -232,8 +232,9 @@ def received(name: str, raw: msgspec.Raw) -> dict[str, object]:
     """
     types = signature(name).parameters
     given: Any = decode(raw, dict[str, msgspec.Raw])
-    for each in given.keys() - types.keys():
-        raise ValueError(f"unknown field `{each}`")
+    unknown = given.keys() - types.keys()
+    if unknown:
+        raise ValueError(f"unknown field `{min(unknown)}`")
     return {each: _received(types[each], value) for each, value in given.items()}
 
 
