@@ -26,8 +26,6 @@ from .results import FOLD_ALL, FOLD_BEST, FOLD_SOME, SearchResults
 from .search_jobs import TELL_SECONDS, Scan, SearchRequest, count_hits, find
 
 _Reading = asyncio.Future[SearchResults | CatalogRows]
-_FRAME_SECONDS = 0.016
-"""A letter waits so long to be drawn together with its rows."""
 _REST = 0.15
 """Seconds without a keystroke before hits are counted."""
 
@@ -175,8 +173,6 @@ class LiveSearch:
         """Show what the query finds: hits, or the list filtered."""
         main = self._main
         asyncio.get_running_loop().call_later(TELL_SECONDS, self._show_progress, scan)
-        with main.app.batch_update():  # a frame of the letter alone would hold the rows up
-            await asyncio.wait([reading], timeout=_FRAME_SECONDS)
         try:
             results = await main.result_of(reading)
         except StoreBusyError:
