@@ -118,15 +118,16 @@ def _disown_copies(
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
     last = max((edit.message_id for edit in writes), default=0)
+    by_programs = {use.order[0] for use in programs}
     shown = _shown(reader, [use for use in (*uses, *programs) if use.order[0] < last])
-    printed = _shown(reader, [use for use in programs if use.order[0] < last])
     for version in file.versions:
         for line in version.lines:
-            edit, content = line.added_by, (line.text or "").strip()
-            if edit is None:
+            edit, shown_at = line.added_by, shown.get((line.text or "").strip())
+            if edit is None or not shown_at:
                 continue
-            is_copied = edit in writes and min(shown[content], default=last) < edit.message_id
-            if is_copied or max(printed[content], default=0) > edit.message_id:
+            is_added = edit in writes and min(shown_at) < edit.message_id
+            is_left = max(shown_at & by_programs, default=0) > edit.message_id
+            if is_added or is_left:
                 line.added_by = None
 
 

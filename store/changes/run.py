@@ -225,10 +225,11 @@ def _gaps(run: Run) -> Iterator[RunMark]:
 
 
 def _slowest(calls: Sequence[Call]) -> Iterator[RunMark]:
-    for row, use in nlargest(1, calls, key=lambda call: call[1].seconds):
-        if use.seconds >= _SLOW:
-            text = _("the slowest call: {tool}, {time}", tool=use.name, time=_span(use.seconds))
-            yield RunMark("slowest", row, text)
+    slow = max(calls, key=lambda call: call[1].seconds, default=None)
+    if slow is not None and slow[1].seconds >= _SLOW:
+        row, use = slow
+        text = _("the slowest call: {tool}, {time}", tool=use.name, time=_span(use.seconds))
+        yield RunMark("slowest", row, text)
 
 
 def _dearest(run: Run) -> Iterator[RunMark]:

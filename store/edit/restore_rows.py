@@ -278,7 +278,8 @@ def _set_titles(tx: Writer) -> Iterator[str]:
 def _next_title(tx: Writer, title: str) -> str:
     """Return the first free `title #n`, which Hermes reads as a continuation (0.13 to 0.22), cut if
     it would be too long."""
-    base, numbers = _NUMBER.sub("", title), map(" #{}".format, count(2))
-    titles = (base[: LONGEST_TITLE - len(number)] + number for number in numbers)
+    base = _NUMBER.sub("", title)
+    suffixes = (f" #{number}" for number in count(2))
+    titles = (base[: LONGEST_TITLE - len(suffix)] + suffix for suffix in suffixes)
     taken = "SELECT 1 FROM sessions WHERE title = ?"
     return next(each for each in titles if not tx.rows(taken, [each]))
