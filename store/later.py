@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .search import found as found
     from .search import query as query
     from .search import scope as scope
+    from .search import suggestions as suggestions
     from .sessions import catalog as catalog
     from .sessions import first_page as first_page
     from .sessions import lineage as lineage
@@ -68,7 +69,7 @@ _FOLDERS = {
     "messages": ("decode", "details", "transcript"),
     "notes": ("notes_file", "tagging"),
     "places": ("old_transcripts",),
-    "search": ("coverage", "found", "query", "scope"),
+    "search": ("coverage", "found", "query", "scope", "suggestions"),
     "sessions": ("catalog", "first_page", "lineage", "list_page", "session_rows"),
     "since": ("cron_runs", "since"),
     "trash": ("session_files", "shelf"),

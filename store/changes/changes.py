@@ -5,43 +5,19 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import starmap, takewhile
-from operator import is_not
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..files import read_regular
 from ..wording import _
-from .edited_file import (
-    ABSENT,
-    MISSING,
-    NOTHING,
-    Edit,
-    Line,
-    SignedLine,
-    TrackedFile,
-    Version,
-    counts_of,
-    signed,
-    whole,
-)
+from .diffs import DiffLine, quoted, unified_diff
+from .edited_file import MISSING, Edit, TrackedFile, whole
 from .replay import Replay
 from .tool_uses import ToolUse, find_tree, read_tool_uses
 
 _LARGEST = 50_000_000
 """Bytes of a file that is compared with what a conversation left."""
-
-
-class DiffLine(NamedTuple):
-    """A line of a diff."""
-
-    text: str
-    """The whole line, with its sign."""
-    message_id: int | None = None
-    """The message whose edit added or removed it; for other lines that of the change above in the
-    same hunk, or else of the first one below. None for those ahead of the hunks."""
 
 
 class FileChange(NamedTuple):
@@ -177,95 +153,3 @@ def _read_disk(path: str, file: TrackedFile) -> str | None:
     if there is MISSING:
         return "gone"
     return None if fits or not file.is_certain else "changed"
-
-
-# One diff of all edits, with the message behind each line. Lines are the same if no edit touched
-# them, not if their texts are equal: between the edits the texts may not be known.
-
-_UNKNOWN = "?"
-"""The sign of a line whose text is not known."""
-_NEAR = re.compile(" {0,3}[+-](?: {0,6}[+-])* {0,3}")
-"""Of the signs of all lines, those of a hunk: changes, the known ones of the three lines around
-them, and what is between those."""
-_QUOTED = re.compile(rb"[^ !#-\[\]-~]")
-
-
-def unified_diff(version: Version, before: str, after: str) -> Iterator[DiffLine]:
-    """Yield the diff of a file, as `git apply` takes it; nothing if there is no change.
-
-    Args:
-        version: The file.
-        before: Its path before the first edit, without a slash ahead.
-        after: Its path after the last, likewise.
-    """
-    lines = list(_compare(version))
-    signs_of_absent = {sign for sign, line in lines if line.text == ABSENT}
-    was_absent, is_absent = "-" in signs_of_absent, "+" in signs_of_absent
-    # One name in the head, if there is no file on the other side.
-    old = quoted(f"a/{after if was_absent else before}")
-    new = quoted(f"b/{before if is_absent else after}")
-    headers = [f"diff --git {old} {new}"]
-    if was_absent:
-        headers.append("new file mode 100644")
-        old = NOTHING
-    elif is_absent:
-        headers.append("deleted file mode 100644")
-        new = NOTHING
-    elif before != after:
-        headers += [f"rename from {quoted(before)}", f"rename to {quoted(after)}"]
-    hunks = list(_diff_hunks([(sign, line) for sign, line in lines if line.text != ABSENT]))
-    if hunks:
-        headers += [f"--- {old}", f"+++ {new}"]
-    if len(headers) > 1:
-        yield from (DiffLine(f"{header}\n") for header in headers)
-        yield from hunks
-
-
-def quoted(path: str) -> str:
-    """Return a path as Git writes it: quoted, with escapes, if it has signs that would mislead."""
-    escaped = _QUOTED.sub(
-        lambda sign: b"\\%03o" % ord(sign[0]), path.encode("utf-8", "replace")
-    ).decode()
-    return path if escaped == path and " " not in path else f'"{escaped}"'
-
-
-def _compare(version: Version) -> Iterator[SignedLine]:
-    """Compare a file before and after its edits. What edits took back again is unchanged."""
-    end = Line(None)
-    present = iter([*version.lines, end])
-    removed: list[Line] = []
-    for line in [*version.before, end]:
-        if line.removed_by is not None:
-            removed.append(line)
-            continue
-        added = list(takewhile(partial(is_not, line), present))
-        if added or removed:
-            yield from signed(removed, added)
-            removed = []
-        yield " ", line
-
-
-def _told(sign: str, line: Line) -> DiffLine:
-    """Return a line of a file with the message that changed it, if its sign says so."""
-    edit = line.removed_by if sign == "-" else line.added_by
-    return DiffLine(f"{sign}{line.text}", edit.message_id if edit is not None else None)
-
-
-def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
-    """Yield the changes with the lines around them, as far as these are known; changes that are
-    near each other share a hunk."""
-    signs = "".join([sign if line.text is not None else _UNKNOWN for sign, line in lines])
-    for near in _NEAR.finditer(signs):
-        start, end = near.span()
-        (old, new), (removed, added) = counts_of(signs[:start]), counts_of(near[0])
-        ranges = f"-{old + (removed > 0)},{removed} +{new + (added > 0)},{added}"
-        hunk = list(starmap(_told, lines[start:end]))
-        message_id = next(line.message_id for line in hunk if line.message_id is not None)
-        yield DiffLine(f"@@ {ranges} @@\n", message_id)
-        for line in hunk:
-            if line.message_id is not None:
-                message_id = line.message_id
-            text, line_end, _rest = line.text.partition("\n")
-            yield DiffLine(f"{text}\n", message_id)
-            if not line_end:
-                yield DiffLine("\\ No newline at end of file\n", message_id)

@@ -1,5 +1,5 @@
 """The text of a file as edits leave it: which lines were there before, and which edit added the
-others; and what the diff in a result says of it.
+others.
 
 Lines end as Git has them. What was never read stays unknown: maybe only the lines around the edits
 are known.
@@ -7,9 +7,8 @@ are known.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from io import StringIO
@@ -198,81 +197,3 @@ class TrackedFile:
         """Somebody else has changed it: nothing is known any more."""
         self.versions.append(Version())
         self.is_certain = False
-
-
-# The diff in a result
-
-NOTHING = "/dev/null"
-"""The path in a header for a file that is not there."""
-_LAST_LINE = 500_000
-"""A hunk that begins beyond that is taken for damage."""
-_MOVED = re.compile(r"^# Moved: (.+?) -> ", re.MULTILINE)
-_DELETED = re.compile(r"^# Deleted: (.+)", re.MULTILINE)
-_FILE = re.compile(
-    r"^--- (?:a/)?(.+)\n\+\+\+ (?:b/)?(.+)\n((?:(?!--- .+\n\+\+\+ ).*\n)*)", re.MULTILINE
-)
-_JOINED = re.compile("[-+][^+]*")
-"""A line of two signed lines."""
-_HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@\n((?:[ +-].*\n?)*)", re.MULTILINE)
-
-
-FileDiff = tuple[str, str, list[Hunk] | str]
-"""What a diff says of one file: its paths before and after, and what changed, or the whole text of
-one that the tool calls new."""
-
-
-def parse_diff(diff: str) -> list[FileDiff]:
-    """Parse the diff in the result of `patch`.
-
-    Hermes joins the lines of `difflib.unified_diff`. A last line without a line end stands on one
-    line with what follows. The diffs of several files are joined by a line end, with or without one
-    before it.
-
-    Raises:
-        ValueError: It is none of Hermes', or is ambiguous.
-    """
-    diff = _MOVED.sub(r"--- a/\1\n+++ b/", f"{diff}\n")
-    diff = _DELETED.sub(rf"--- a/\1\n+++ {NOTHING}", diff)
-    return [_file_diff(*part) for part in _parts(_FILE, diff)]
-
-
-def _file_diff(before: str, after: str, body: str) -> FileDiff:
-    if before == NOTHING:  # no head stands above the lines of a new file
-        return after, after, "".join(line[1:] for line in split(body.rstrip("\n")))
-    hunks = [_hunk(*part) for part in _parts(_HUNK, body.removesuffix("\n"))]
-    if after == NOTHING:
-        after, hunks = before, hunks or [whole("")]
-        hunks[-1].lines.append(f"+{ABSENT}")
-    return before, after, hunks
-
-
-def _parts(known: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
-    """Return the groups of each match; raise ValueError if a text has other lines, but empty
-    ones."""
-    if known.sub("", text).strip("\n"):
-        raise ValueError(text)
-    return known.findall(text)
-
-
-def _hunk(first: str, old: str, new: str, text: str) -> Hunk:
-    lines = split(text)
-    counts = int(old or 1), int(new or 1)
-    if counts_of(_signs(lines)) != counts:
-        # The last deleted line may have no end, and the added one stand behind it.
-        last = _signs(lines).rfind("-")
-        lines[last : last + 1] = _JOINED.findall("".join(lines[last : last + 1]))
-    signs = _signs(lines)
-    start = int(first) - (counts[0] > 0)
-    if counts_of(signs) != counts or not 0 <= start <= _LAST_LINE:
-        raise ValueError(text)
-    # Three unchanged lines follow a change in a diff of `difflib`, fewer at the end of the file.
-    return Hunk(start, lines, is_end=not signs.endswith("   "))
-
-
-def _signs(lines: Iterable[str]) -> str:
-    return "".join([line[0] for line in lines])
-
-
-def counts_of(signs: str) -> tuple[int, int]:
-    """Return how many lines there are before and after a change."""
-    return len(signs) - signs.count("+"), len(signs) - signs.count("-")

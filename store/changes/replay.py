@@ -16,7 +16,8 @@ from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping, has_failed, json_at_start
 from ..sessions.models import Session
 from .commands import changed_names, moved_to, names_in, read_program
-from .edited_file import MISSING, Edit, TrackedFile, parse_diff
+from .diffs import parse_diff
+from .edited_file import MISSING, Edit, TrackedFile
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"\n *\d+\|")

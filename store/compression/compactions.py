@@ -19,18 +19,8 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..sessions.models import Session
 from . import HARMLESS, CompactionNote
-from .history_rows import (
-    WHITE,
-    HistoryRow,
-    HistoryRows,
-    RowBlock,
-    RowOrigin,
-    find_blocks,
-    find_merged,
-    pair_copies,
-    read_rows,
-    sent_of,
-)
+from .blocks import RowBlock, find_blocks, find_merged, pair_copies, sent_of
+from .history_rows import WHITE, HistoryRow, HistoryRows, RowOrigin, read_rows
 
 _EQUAL = f"""
     SELECT copy.id FROM json_each(?) AS pair

@@ -19,8 +19,9 @@ from ..messages.chat_message import State
 from ..sessions.models import Session
 from ..wording import _
 from . import HARMLESS, CompactionNote
+from .blocks import sent_of
 from .compactions import Generation, read_history
-from .history_rows import HistoryRow, HistoryRows, RowOrigin, sent_of
+from .history_rows import HistoryRow, HistoryRows, RowOrigin
 
 _REVIEW = (
     "Review the conversation above and update the skill library",

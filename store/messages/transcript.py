@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, takewhile
 from typing import NamedTuple
 
+from ..compression.blocks import sent_of
 from ..compression.compactions import read_history
-from ..compression.history_rows import RowOrigin, read_rows, sent_of
+from ..compression.history_rows import RowOrigin, read_rows
 from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time, write_json

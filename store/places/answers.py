@@ -10,8 +10,9 @@ from ..errors import RefusedError
 from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Answer, Total, engine_of
-from ..search.found import Found, Suggestion
+from ..search.found import Found
 from ..search.query import USUAL, Vocabulary
+from ..search.suggestions import Suggestion
 from ..sessions.models import FAR_PAST
 from ..since import Attention
 from ..since.since import Since, order

@@ -1,11 +1,11 @@
 """What a search shows: hits with their conversations, matching titles and context; how many there
-are; and other queries that find something, where one finds too little."""
+are."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -16,23 +16,18 @@ from ..progress import TellShare, never, quiet
 from ..sessions.catalog import UNREAD, Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
-from ..wording import _
-from .conditions import EVERYTHING
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
 from .filters import Filter
-from .query import Query, QueryProblem, parse, unknown_filters
-from .scope import Conditions
-from .terms import Term, TermKind, fold_composed
+from .query import Query, parse
+from .suggestions import Suggestion, suggest
+from .terms import fold_composed
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
 _COUNTING = 20.0
 """Seconds until a count ends with "at least"."""
 _CONTEXT_WIDTH = 200
-_SECONDS = 1.0
-"""Seconds to count the hits of one suggestion."""
-_Part = Filter | Term | QueryProblem
 
 
 class Found(NamedTuple):
@@ -171,20 +166,6 @@ def count(
     return Search(reader, query, now, catalog, view, prefix_last=True, stopped=ends).count(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """Another query, or the same one in another view, and what it finds."""
-
-    text: str
-    """What is different, in a few words."""
-    query: str
-    hits: int
-    at_least: bool
-    """There may be more than `hits`."""
-    counts_conversations: bool = False
-    """`hits` counts conversations, not messages: the query only narrows the list."""
-
-
 class HitPage(NamedTuple):
     """The first hits of a search, with what a script asks for beside them."""
 
@@ -257,94 +238,3 @@ def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, s
     rows = reader.rows(_AROUND, {"session": hit.session_id, "id": hit.message_id, "count": count})
     messages = read_messages_of(reader, [as_int(row[0]) for row in rows])
     return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]
-
-
-def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
-    """Whether a query only narrows the list: it has no terms, and all its filters test
-    conversations."""
-    return not query.groups and bool(query.filters) and conditions.rows == EVERYTHING
-
-
-def count_matches(
-    reader: Reader,
-    query: Query,
-    catalog: Catalog,
-    view: View,
-    now: float,
-    *,
-    stopped: Stopped = never,
-    is_typed: bool = True,
-) -> Suggestion | None:
-    """Count the hits, for at most a second; None if there are none. If the query stands in the search
-    box and only narrows the list, its conversations are counted."""
-    search = Search(reader, query, now, catalog, view, prefix_last=is_typed)
-    if is_typed and asks_for_conversations(query, search.conditions):
-        found = Suggestion("", query.text, len(search.roots or ()), False, True)
-    else:
-        search.stopped = until(stopped, _SECONDS)
-        total = search.count()
-        found = Suggestion("", query.text, total.count, total.at_least)
-    return found if found.hits else None
-
-
-def suggest(
-    reader: Reader,
-    query: Query,
-    catalog: Catalog,
-    view: View,
-    now: float,
-    *,
-    stopped: Stopped = never,
-    is_typed: bool = True,
-) -> tuple[Suggestion, ...]:
-    """Return wider queries that find something in the same view, each counted as by
-    `count_matches`; `stopped` ends it with those counted so far."""
-    suggestions = []
-    untyped = tuple(each for each in query.filters if each.start < 0)
-    for wider, text in _variants(query).items():
-        if stopped():
-            break
-        taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space after it
-        taken = replace(taken, filters=(*taken.filters, *untyped))
-        offer = count_matches(reader, taken, catalog, view, now, stopped=stopped, is_typed=is_typed)
-        if offer is not None:
-            suggestions.append(replace(offer, text=text, query=wider))
-    return tuple(suggestions)
-
-
-def _variants(query: Query) -> dict[str, str]:
-    """Return wider queries, each with what is different; the closest first."""
-    text, terms = query.text, query.terms
-    typed = [each for each in query.filters if each.start >= 0]
-    variants: dict[str, str] = {}
-    for problem in unknown_filters(query):
-        if problem.meant:
-            dash = "-" * text.startswith("-", problem.start)
-            variant = _with(text, problem, dash + problem.meant)
-            variants[variant] = _("with {part}", part=problem.meant)
-    narrowing: list[_Part] = [*typed, *query.excluded]
-    for each in narrowing:
-        wider = " ".join(_with(text, each, " ").split())
-        variants.setdefault(wider, _("without {part}", part=_typed(query, each)))
-    starred = text
-    for term in reversed(terms):
-        if term.kind is TermKind.WORD:
-            starred = _with(starred, term, f"{_typed(query, term)}*")
-    variants.setdefault(starred, _("as the beginnings of words"))
-    if len(query.groups) == 1 and len(terms) > 1:
-        any_term = " OR ".join(_typed(query, each) for each in terms)
-        excluded = [f"-{_typed(query, each).removeprefix('-')}" for each in query.excluded]
-        rest = [_typed(query, each) for each in typed]
-        variants.setdefault(" ".join([any_term, *excluded, *rest]), _("any of the words"))
-    # Without its only filter the query would be empty.
-    return {wider: what for wider, what in variants.items() if wider not in (text, "")}
-
-
-def _with(text: str, part: _Part, instead: str) -> str:
-    """Return a query with something else instead of one of its parts."""
-    return text[: part.start] + instead + text[part.end :]
-
-
-def _typed(query: Query, part: _Part) -> str:
-    """Return a part of a query as it was typed."""
-    return query.text[part.start : part.end]

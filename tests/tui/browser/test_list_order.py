@@ -14,7 +14,7 @@ from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.search.found import Suggestion
+from hermes_browse.store.search.suggestions import Suggestion
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.list_page import with_details
 from hermes_browse.store.sessions.models import Sort, Status, View

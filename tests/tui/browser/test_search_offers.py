@@ -9,9 +9,9 @@ from searching import count
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.search import found
-from hermes_browse.store.search.found import Suggestion
+from hermes_browse.store.search import suggestions
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.suggestions import Suggestion
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.rows import SuggestionRow
@@ -34,7 +34,7 @@ def _notes(browser):
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """Counting what is offered ends after a second, which a loaded machine may need."""
-    monkeypatch.setattr(found, "_SECONDS", 60.0)
+    monkeypatch.setattr(suggestions, "_SECONDS", 60.0)
 
 
 def _root(folder):

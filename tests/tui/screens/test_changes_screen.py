@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from plays import RELEASES, play, store_of
 from store_builder import T0, StoreBuilder, add_tool_use
 
-from hermes_browse.store.changes.changes import DiffLine, FileChange, diff_text, read_changes
+from hermes_browse.store.changes.changes import FileChange, diff_text, read_changes
+from hermes_browse.store.changes.diffs import DiffLine
 from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.browser.transcript.tool_text import diff_lines

@@ -19,7 +19,7 @@ from ...widgets.list_rows import ListRow
 from .columns import ListLayout
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search.found import Suggestion
+    from hermes_browse.store.search.suggestions import Suggestion
 
 _DEFAULT = ListLayout()
 TAG_COLOURS = 3

@@ -25,9 +25,10 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import HitOrder
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer
-from hermes_browse.store.search.found import Found, asks_for_conversations
+from hermes_browse.store.search.found import Found
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import Conditions, compile_filters
+from hermes_browse.store.search.suggestions import asks_for_conversations
 from hermes_browse.store.sessions.catalog import UNREAD, Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
