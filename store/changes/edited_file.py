@@ -157,6 +157,8 @@ class TrackedFile:
     """Whether it is known what stood where edits changed it."""
     is_unclear: bool = False
     """Whether it is not known what an edit changed."""
+    shown: object = None
+    """The result of the last `read_file`; None if the file was edited since."""
 
     @property
     def last(self) -> Version:
@@ -165,6 +167,7 @@ class TrackedFile:
 
     def write(self, text: str | None, edit: Edit) -> None:
         """The whole text was written; None if it is not known."""
+        self.shown = None
         if text is None:
             self._begin_version()
             self.is_unclear = True
@@ -183,15 +186,10 @@ class TrackedFile:
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:
         """A diff was applied; without an edit it says what was seen."""
+        self.shown = None
         if not self.last.patch(hunks, edit):
             self._begin_version()
             self.last.patch(hunks, edit)
-
-    def see(self, text: str) -> None:
-        """The whole text was read."""
-        known = [line.text for line in self.last.lines]
-        if not self.last.is_whole or known != split(text):
-            self.patch([whole(text)])
 
     def _begin_version(self) -> None:
         """Somebody else has changed it: nothing is known any more."""

@@ -17,7 +17,7 @@ from ..connection.stored_values import Json, as_mapping, has_failed, json_at_sta
 from ..sessions.models import Session
 from .commands import changed_names, moved_to, names_in, read_program
 from .diffs import parse_diff
-from .edited_file import MISSING, Edit, TrackedFile
+from .edited_file import MISSING, Edit, TrackedFile, whole
 from .tool_uses import ToolUse, read_results
 
 _LINE_NUMBER = re.compile(r"\n *\d+\|")
@@ -178,19 +178,21 @@ class _FileCall:
         return path if path.startswith("~") else _joined(self.directory, path)
 
     def read(self) -> None:
-        """Take over what `read_file` showed."""
+        """Take over what `read_file` showed, unless it showed the same before."""
         file = self._file(self.arguments.get("path"))
+        if file.shown == self.result:
+            return
         content, error = self.result.get("content"), self.result.get("error")
         if str(error).startswith(_NOT_FOUND):
             file.patch([MISSING])
         elif isinstance(content, str) and not error:
             text = _LINE_NUMBER.sub("\n", f"\n{content}")[1:]
             size = self.result.get("file_size")
-            is_unlike = any(each in f"{text}\n" for each in _UNLIKE)
-            if size == _size(text) and not is_unlike:
-                file.see(text)
-            elif size == _size(text) + _MARK:
+            if size == _size(text) + _MARK:
                 file.is_certain = False
+            elif size == _size(text) and not any(each in f"{text}\n" for each in _UNLIKE):
+                file.patch([whole(text)])
+        file.shown = self.result
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
