@@ -41,6 +41,7 @@ _WORD = "qzx"
 """Stands on no screen before it is typed."""
 _KEYS = 30
 _TYPED = ("docker", "the", "deploy", "qz", "error")
+_EMPTY_BOX = "\x15"
 _IDLE = 5.0
 """Seconds."""
 
@@ -174,18 +175,20 @@ def _key_times(*programs: Program) -> list[list[float]]:
 def _typing_times(*programs: Program) -> list[list[float]]:
     """Milliseconds from each letter typed until the rows below the box change, of each program;
     one that changes none is left out. Each letter is typed in all of them in turn."""
+    keys = [key for word in _TYPED * 2 for key in (*word, _EMPTY_BOX)]
     sent: list[list[float]] = [[] for _program in programs]
-    for word in _TYPED * 2:
-        for letter in word:
-            for program, moments in zip(programs, sent, strict=True):
-                program.read_until_quiet(0.15, 2.0)
-                moments.append(program.now())
-                program.send(letter.encode())
-                program.read_until_quiet(0.3, 3.0)
-        for program in programs:
-            program.send(b"\x15")  # the box is empty again
+    for key in keys:
+        for program, moments in zip(programs, sent, strict=True):
+            program.read_until_quiet(0.15, 2.0)
+            moments.append(program.now())
+            program.send(key.encode())
+            program.read_until_quiet(0.3, 3.0)
     return [
-        program.changes(moments, slice(4, 12))
+        [
+            time
+            for key, time in zip(keys, program.changes(moments, slice(4, 12)), strict=True)
+            if key != _EMPTY_BOX and time is not None
+        ]
         for program, moments in zip(programs, sent, strict=True)
     ]
 

@@ -113,33 +113,30 @@ class Program:
                 return moment
         return None
 
-    def changes(self, moments: Sequence[float], lines: slice) -> list[float]:
+    def changes(self, moments: Sequence[float], lines: slice) -> list[float | None]:
         """Milliseconds from each of these moments until some lines of the screen were others than
-        at it.
+        at it; None if they stayed until the next moment.
 
         Args:
             moments: In seconds since exec, in order.
             lines: Which lines.
-
-        Returns:
-            As many as there were changes before the next moment.
         """
         screen = pyte.Screen(COLUMNS, ROWS)
         stream = pyte.ByteStream(screen)
-        found: list[float] = []
+        found: list[float | None] = []
         chunks = iter([*self.chunks, (float("inf"), b"")])
         moment, data = next(chunks)
         for since, until in zip(moments, [*moments[1:], float("inf")], strict=True):
             while moment < since:
                 stream.feed(data)
                 moment, data = next(chunks)
-            before, is_changed = screen.display[lines], False
+            before, changed = screen.display[lines], None
             while moment < until:
                 stream.feed(data)
-                if not is_changed and screen.display[lines] != before:
-                    found.append((moment - since) * 1000)
-                    is_changed = True
+                if changed is None and screen.display[lines] != before:
+                    changed = (moment - since) * 1000
                 moment, data = next(chunks)
+            found.append(changed)
         return found
 
     def memory(self) -> float:
