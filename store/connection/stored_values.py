@@ -82,25 +82,18 @@ def first_texts(rows: Iterable[Sequence[object]]) -> list[str]:
     return [text for row in rows if (text := as_text(row[0])) is not None]
 
 
-def read_json(text: str, **hooks: Any) -> object:
-    """Parse JSON text with the hooks of `json.loads`; return the value.
-
-    Raises:
-        ValueError: The text is no JSON, or is nested too deep.
-    """
+def read_json(text: str, **hooks: Any) -> Any:
+    """Parse JSON text with the hooks of `json.loads`; None for a text that is no JSON, or is nested
+    too deep, as for `null`."""
     try:
         return json.loads(text, **hooks)
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
+    except (ValueError, RecursionError):
+        return None
 
 
 def read_exactly(text: str) -> object:
-    """Parse JSON text that says the same when the value is written again.
-
-    Raises:
-        ValueError: As of `read_json`; or an object has a key twice, or a number is too large for a
-            float.
-    """
+    """Parse JSON text that says the same when the value is written again; None as of `read_json`, and
+    if an object has a key twice, or a number is too large for a float."""
     return read_json(text, object_pairs_hook=_object, parse_float=_float)
 
 
@@ -150,16 +143,8 @@ def as_mapping(value: object) -> Json:
     """Parse a stored JSON object; return an empty one for malformed JSON, lists, strings and
     NULL."""
     text = text_of(value)
-    loaded = _parsed(text) if "{" in text else None
+    loaded = read_json(text) if "{" in text else None
     return loaded if isinstance(loaded, dict) else {}
-
-
-def _parsed(text: str) -> Any:
-    """Parse JSON text; None for malformed JSON."""
-    try:
-        return read_json(text)
-    except ValueError:
-        return None
 
 
 # Results of tools. No column tells whether a call failed, in any Hermes up to 0.22
@@ -174,7 +159,7 @@ def load_json(text: str) -> dict[str, Any] | list[Any] | None:
     deep."""
     stripped = text.strip()
     is_one = stripped[:1] in ("{", "[") and len(stripped) <= LONGEST_RESULT
-    return _parsed(stripped) if is_one else None
+    return read_json(stripped) if is_one else None
 
 
 def json_at_start(text: str) -> Json:

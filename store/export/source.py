@@ -312,20 +312,15 @@ def _speaker(role: str, tool: str) -> str:
 
 def indented_json(arguments: str) -> str | None:
     """Return the arguments of a call as indented, printable JSON; None if they are not JSON, or that
-    would change them."""
-    try:
-        return printable(write_json(read_exactly(arguments), indent=2))
-    except ValueError:
-        return None
+    would change them, or there are none."""
+    loaded = read_exactly(arguments)
+    return None if loaded is None else printable(write_json(loaded, indent=2))
 
 
 def readable_result(result: str) -> str:
     """Return the printable result of a tool with line ends unescaped, if it is a JSON object that
     keeps its text so; others unchanged."""
-    try:
-        loaded = read_exactly(result) if result.startswith("{") else None
-    except ValueError:
-        return result
+    loaded = read_exactly(result) if result.startswith("{") else None
     return (printable(json_as_text(loaded)) if isinstance(loaded, dict) else "") or result
 
 

@@ -93,13 +93,8 @@ def image_url(item: object) -> str | None:
 
 def stored_parts(text: str) -> list[object] | None:
     """Return the parts of multimodal content as stored; None for plain text and for broken JSON."""
-    if not text.startswith(SENTINEL):
-        return None
-    try:
-        loaded = read_json(text.removeprefix(SENTINEL))
-    except ValueError:
-        return None
-    return loaded if isinstance(loaded, list) else [loaded]
+    loaded = read_json(text.removeprefix(SENTINEL)) if text.startswith(SENTINEL) else None
+    return loaded if loaded is None or isinstance(loaded, list) else [loaded]
 
 
 def decode_content(value: object) -> tuple[str, tuple[ContentPart, ...]]:
@@ -129,12 +124,7 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
 
 def _objects(value: object) -> list[Json]:
     """Return the objects in a stored JSON list; none if it is invalid."""
-    if not value:  # as in most rows
-        return []
-    try:
-        loaded = read_json(text_of(value))
-    except ValueError:
-        return []
+    loaded = read_json(text_of(value)) if value else []  # none in most rows
     items = loaded if isinstance(loaded, list) else [loaded]
     return [item for item in items if isinstance(item, dict)]
 
