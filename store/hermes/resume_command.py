@@ -13,7 +13,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -136,6 +136,8 @@ class ResumePlan:
     reason: str
     """Why that one."""
     warnings: tuple[Caution, ...] = ()
+    """If there are any, another key must confirm it."""
+    """If there are any, another key must confirm it."""
     executable: str | None = None
     """Full path of `hermes`; None if `find_hermes` knows none."""
     host: str = ""
@@ -145,11 +147,6 @@ class ResumePlan:
     def is_sample(self) -> bool:
         """Whether it is of the sample store: it is shown, and never run."""
         return any(warning.code == "sample" for warning in self.warnings)
-
-    @property
-    def is_risky(self) -> bool:
-        """Whether another key must confirm it."""
-        return bool(self.warnings)
 
     def to_print(self) -> ResumePlan:
         """Return the plan for a command to be run elsewhere, where Hermes may be on PATH."""
@@ -203,7 +200,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         conversation=conversation,
         target=conversation.id,
         reason=resume_reason(conversation),
-        warnings=tuple(_warnings(conversation, predicted, opened, location, executable)),
+        warnings=_warnings(conversation, predicted, opened, location, executable),
         executable=executable,
     )
 
@@ -214,75 +211,89 @@ def _warnings(
     opened: Session | None,
     location: Location,
     executable: str | None,
-) -> Iterator[Caution]:
-    """Warn of what a resume would do; what is wrong with this machine says nothing about the
-    sample."""
-    if executable is None and not location.demo:
-        yield Caution(
+) -> tuple[Caution, ...]:
+    """Return what there is to know before a resume; what is wrong with this machine says nothing
+    about the sample."""
+    source, directory, is_sample = conversation.source, conversation.cwd, location.demo
+    is_subagent = (
+        conversation.relation is Relation.DELEGATED
+        or conversation.kind is ConversationKind.SUBAGENT
+    )
+    is_automation = source in AUTOMATION_SOURCES and not is_subagent
+    is_gateway = source in GATEWAY_SOURCES or bool(conversation.root.session_key)
+    is_gateway &= not (is_subagent or is_automation)
+    was_reset = conversation.tip.end_reason in RESET_REASONS
+    is_there = is_sample or not directory or os.path.isdir(directory)
+    cautions = (
+        (
+            executable is None and not is_sample,
             "no-hermes",
             _(
                 "There is no `hermes` on PATH or in ~/.local/bin: copy the command and run it where "
                 "there is."
             ),
-        )
-    if predicted != conversation.id:
-        yield Caution(
+        ),
+        (
+            predicted != conversation.id,
             "opens-another",
             _(
                 "Hermes will open {session} instead: it follows the newest unmarked child (0.18 and "
                 "later).",
                 session=predicted,
             ),
-        )
-    yield from _warnings_of_source(conversation)
-    if conversation.status is Status.EMPTY:
-        yield Caution("empty", _("It has no messages."))
-    if conversation.status is Status.LIVE:
-        yield Caution(
+        ),
+        (is_subagent, "subagent", _("This is a subagent's session: nobody talked in it.")),
+        (
+            is_automation,
+            "automation",
+            _("This is automation ({source}): nobody talked in it.", source=source),
+        ),
+        (
+            is_gateway and not was_reset,
+            "gateway",
+            _(
+                "This is a {source} chat: resuming opens it here, and its people will not see what "
+                "you write.",
+                source=source,
+            ),
+        ),
+        (
+            is_gateway and was_reset,
+            "gateway",
+            _(
+                "This {source} chat was reset: resuming clears the reset, so the gateway may go "
+                "on in it for that chat.",
+                source=source,
+            ),
+        ),
+        (conversation.status is Status.EMPTY, "empty", _("It has no messages.")),
+        (
+            conversation.status is Status.LIVE,
             "live",
             _(
                 "It seems open elsewhere: it was written to moments ago, or a turn is running in it."
             ),
-        )
-    directory = conversation.cwd
-    if directory and not (location.demo or os.path.isdir(directory)):
-        text = _("Its directory {directory} does not exist here.", directory=directory)
-        yield Caution("missing-directory", text)
-    if opened is not None and not opened.has_messages and not conversation.is_empty:
-        yield Caution(
+        ),
+        (
+            not is_there,
+            "missing-directory",
+            _("Its directory {directory} does not exist here.", directory=directory),
+        ),
+        (
+            opened is not None and not opened.has_messages and not conversation.is_empty,
             "empty-part",
             _(
                 "Hermes will start fresh in an empty part of this conversation: its messages are in "
                 "earlier parts."
             ),
-        )
-    if location.demo:
-        yield Caution(
+        ),
+        (
+            is_sample,
             "sample",
             _("This is the sample store: there is nothing to resume. With your own store, R runs:"),
-        )
-
-
-def _warnings_of_source(conversation: Conversation) -> Iterator[Caution]:
-    """Warn of a conversation that is not a chat of this user's."""
-    source = conversation.source
-    is_delegated = conversation.relation is Relation.DELEGATED
-    if is_delegated or conversation.kind is ConversationKind.SUBAGENT:
-        yield Caution("subagent", _("This is a subagent's session: nobody talked in it."))
-    elif source in AUTOMATION_SOURCES:
-        text = _("This is automation ({source}): nobody talked in it.", source=source)
-        yield Caution("automation", text)
-    elif source in GATEWAY_SOURCES or conversation.root.session_key:
-        text = _(
-            "This is a {source} chat: resuming opens it here, and its people will not see what "
-            "you write."
-        )
-        if conversation.tip.end_reason in RESET_REASONS:
-            text = _(
-                "This {source} chat was reset: resuming clears the reset, so the gateway may go "
-                "on in it for that chat."
-            )
-        yield Caution("gateway", text.format(source=source))
+        ),
+    )
+    return tuple(Caution(code, text) for is_so, code, text in cautions if is_so)
 
 
 def on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:

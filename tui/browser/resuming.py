@@ -188,7 +188,7 @@ class Resuming:
         plan = replace(plan, conversation=store.with_details([plan.conversation])[0])
         if self._main.app.is_choice_printed:
             plan = plan.to_print()
-        if not plan.is_risky:
+        if not plan.warnings:
             return plan, None
         segments = plan.conversation.segments
         _sent, memory = store.seen_at(segments, None)

@@ -297,7 +297,7 @@ class Dialogue:
         yield one_line(plan.shell())
         if not should_run or plan.executable is None:
             return
-        if not plan.is_risky or input(_("Type yes to resume all the same: ")).strip() == "yes":
+        if not plan.warnings or input(_("Type yes to resume all the same: ")).strip() == "yes":
             self._plan = plan
         else:
             yield _("Nothing was run.")

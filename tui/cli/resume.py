@@ -71,7 +71,7 @@ class ResumeCommand(StoreCommand):
                 _("Resuming on {name} needs a terminal. Nothing was run.", name=host.name),
                 remedy=_("`--print` prints the command."),
             )
-        if plan.is_risky and not given.yes:
+        if plan.warnings and not given.yes:
             raise RefusedError(_("Nothing was run."), remedy=_("Say --yes to resume all the same."))
         store.close()  # any handle of ours would stop Hermes' own clean-up
         return run_plan(plan)
