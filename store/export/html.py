@@ -24,7 +24,6 @@ from .markdown import split_fences
 from .source import (
     ExportedConversation,
     RenderedMessage,
-    Seam,
     day_name,
     indented_json,
     marks,
@@ -155,8 +154,8 @@ def _conversation(exported: ExportedConversation, number: int, level: int) -> It
     for event in exported.events():
         if isinstance(event, date):
             yield f'<h3 class="day">{escape(day_name(event))}</h3>\n'
-        elif isinstance(event, Seam):
-            seam = _("Compressed here, continued in {session}", session=event.session)
+        elif isinstance(event, str):
+            seam = _("Compressed here, continued in {session}", session=event)
             yield f'<p class="seam">{escape(seam)}</p>\n'
         else:
             yield _article(event)

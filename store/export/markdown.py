@@ -24,7 +24,6 @@ from ..wording import _, ngettext
 from .source import (
     ExportedConversation,
     RenderedMessage,
-    Seam,
     day_name,
     indented_json,
     marks,
@@ -270,8 +269,8 @@ def markdown_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[s
         for event in exported.events():
             if isinstance(event, date):
                 yield f"\n## {day_name(event)}\n"
-            elif isinstance(event, Seam):
-                seam = _("Compressed here, continued in {session}", session=code(event.session))
+            elif isinstance(event, str):
+                seam = _("Compressed here, continued in {session}", session=code(event))
                 yield f"\n---\n\n*{seam}*\n"
             else:
                 yield "\n" + message_markdown(event, is_folded=True)

@@ -29,6 +29,7 @@ from ..messages.chat_message import (
     Reading,
     RowInfo,
     State,
+    blocks_of,
 )
 from ..messages.transcript import Outline
 from ..sessions.models import Conversation, Session
@@ -66,15 +67,9 @@ class RenderedMessage(NamedTuple):
     """Printable; a result has its tool, and its body may be empty."""
 
 
-class Seam(NamedTuple):
-    """The place where Hermes compressed a conversation."""
-
-    session: str
-    """The id of the session in which it continued."""
-
-
-Event = date | Seam | RenderedMessage
-"""The start of a day in local time, a seam, or a message."""
+Event = date | str | RenderedMessage
+"""The start of a day in local time, a message, or where Hermes compressed the conversation: the id of
+the session in which it continued, on one line."""
 
 
 @dataclass
@@ -258,7 +253,7 @@ class ExportedConversation:
             counts.messages += 1
             if message.session_id != session:
                 session = message.session_id
-                yield Seam(one_line(session))
+                yield one_line(session)
             moment = local_time(message.timestamp)
             if moment is not None and moment.date() != day:
                 day = moment.date()
@@ -279,25 +274,19 @@ def rendered(
 
     Args:
         message: The message.
-        result_of: The result of a call by its id, to stand after the call; None if it is unknown.
+        result_of: As of `blocks_of`.
         redactor: Replaces and counts secrets.
     """
-    blocks = [block for block in message.blocks if block.kind.exported is not None]
-    for call in message.tool_calls:
-        blocks.append(Block(CALL, call.arguments, call.name))
-        if (result := result_of(call.id)) is not None:
-            blocks.append(Block(RESULT, result.text, call.name))
     tool = message.tool_name or "tool" if message.role == "tool" else ""
     clean: Callable[[str], str] = redactor.text if redactor is not None else str
     clean_data: Callable[[str], str] = redactor.json_text if redactor is not None else str
+    blocks = [each for each in blocks_of(message, result_of) if each.kind.exported is not None]
     shown: list[Block] = []
     for kind, text, own_tool in blocks:
-        is_data = kind in (RESULT, CALL)
-        body = printable(clean_data(text) if is_data else clean(text))
+        body = printable(clean_data(text) if kind in (RESULT, CALL) else clean(text))
         if kind is RESULT:
             body = readable_result(body)
-        if body or is_data:
-            shown.append(Block(kind, body, one_line(clean(own_tool or tool))))
+        shown.append(Block(kind, body, one_line(clean(own_tool or tool))))
     # What a summary replaced was before the message that it was merged into, so also before its
     # reasoning.
     shown.sort(key=lambda block: block.kind is not SUMMARY)

@@ -223,7 +223,7 @@ class Block(NamedTuple):
     body: str
     """As stored, not printable; of a call its arguments."""
     tool: str = ""
-    """Of a call: the tool, as stored."""
+    """Of a call and its result: the tool, as stored."""
 
 
 class ChatMessage(StoredMessage):
@@ -258,11 +258,19 @@ class ChatMessage(StoredMessage):
         return tuple(Block(kind, body) for kind, body in bodies if body is not None)
 
 
-def blocks_of(message: ChatMessage) -> Iterator[Block]:
-    """Yield all blocks of a message in display order; of its calls there may be very many."""
+def blocks_of(
+    message: ChatMessage, result_of: Callable[[str], ChatMessage | None] = lambda call_id: None
+) -> Iterator[Block]:
+    """Yield all blocks of a message in display order; of its calls there may be very many.
+
+    `result_of` returns the result of a call by its id, to stand after the call; None if it is
+    unknown.
+    """
     yield from message.blocks
     for call in message.tool_calls:
         yield Block(CALL, call.arguments, call.name)
+        if (result := result_of(call.id)) is not None:
+            yield Block(RESULT, result.text, call.name)
 
 
 class RowInfo(NamedTuple):
