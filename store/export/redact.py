@@ -86,11 +86,6 @@ class Redactor:
         self._values = sorted(spellings, key=lambda value: (-len(value), value))
         self._pattern = re.compile("|".join(map(re.escape, self._values)))
 
-    @property
-    def total(self) -> int:
-        """Number of redacted secrets so far."""
-        return self.counts.total()
-
     def text(self, text: str) -> str:
         """Redact a text."""
         if not self.active or not text:
@@ -157,9 +152,12 @@ class Redactor:
     def _named(self, key: object, value: object, between: str = ": ") -> object:
         """Redact a value behind a key, or behind another one in a list: as a whole if that names a
         secret, and as a header if it is one."""
-        if not self.active or not isinstance(value, str):
-            return self.value(value)
-        if not isinstance(key, str) or len(key) > _LONGEST_NAME:
+        if not (
+            self.active
+            and isinstance(value, str)
+            and isinstance(key, str)
+            and len(key) <= _LONGEST_NAME
+        ):
             return self.value(value)
         text = text_of(value)
         if _HEADER.fullmatch(key):

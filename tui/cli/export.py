@@ -179,7 +179,7 @@ def _tell(export: FileExport) -> None:
         words = _(
             "Secrets are kept as they are (--no-redact): look through it before you share it."
         )
-    elif redactor.total:
+    elif redactor.counts:
         words = _("{sentence} --no-redact keeps them.", sentence=words)
     note(words)
 

@@ -134,11 +134,11 @@ def redacted_words(redactor: Redactor) -> str:
     """Return a sentence about the secrets that were removed."""
     if not redactor.active:
         return _("Secrets are kept as they are: look through it before you share it.")
-    if redactor.total:
+    if redactor.counts:
         return ngettext(
             "Redacted 1 secret: {kinds}.",
             "Redacted {count:,} secrets: {kinds}.",
-            redactor.total,
+            redactor.counts.total(),
             kinds=describe(redactor.counts),
         )
     return _("No secret of a known form was found; look through it before you share it.")

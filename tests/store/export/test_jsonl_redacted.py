@@ -70,7 +70,7 @@ def test_calls_and_results_still_refer_to_each_other(tmp_path):
     redactor = Redactor()
     asked, answered = sessions(path, redactor=redactor)["s"]["messages"]
     assert asked["tool_calls"] == [call] and answered["tool_call_id"] == call["id"]
-    assert redactor.total == 0
+    assert redactor.counts.total() == 0
 
 
 def test_titles_that_differ_only_in_a_secret(tmp_path):

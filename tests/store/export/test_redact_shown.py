@@ -163,7 +163,7 @@ def test_what_stands_for_no_secret_stays(text):
 def test_names_beside_their_values_in_json(value):
     """The arguments of a tool call have a name and its value as two strings."""
     redactor = Redactor()
-    assert "abcdefghij" not in str(redactor.value(value)) and redactor.total == 1
+    assert "abcdefghij" not in str(redactor.value(value)) and redactor.counts.total() == 1
 
 
 def test_lists_and_objects_of_harmless_things():
