@@ -133,17 +133,13 @@ def _call(call: object, redactor: Redactor) -> object:
 
 def _row(row: StoredRow, redactor: Redactor) -> str:
     """Return the JSON of a row."""
-    kept = {name: value for name, value in row.items() if name != _SUMMARY or as_flag(value)}
-    try:
-        return safe_json(
-            {
-                name: name == _SUMMARY or _exported(name, value, redactor)
-                for name, value in kept.items()
-            }
-        )
-    except RecursionError:  # JSON may be decoded at a depth at which it cannot be encoded
-        texts = {key: redactor.text(text) for key, text in kept.items() if isinstance(text, str)}
-        return safe_json(kept | texts)
+    return safe_json(
+        {
+            name: name == _SUMMARY or _exported(name, value, redactor)
+            for name, value in row.items()
+            if name != _SUMMARY or as_flag(value)
+        }
+    )
 
 
 def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]:
