@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -113,7 +112,6 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
 
     Raises:
         RefusedError: It exists, is not a regular file, or is one to keep.
-        BrowseError: It cannot be examined.
     """
     # There or not: a journal, for example.
     is_kept = any(_is_same_file(path, each) or _is_same_file(path.parent, each) for each in keep)
@@ -121,15 +119,10 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         raise RefusedError(
             _("{path} belongs to the session store: nothing is written there.", path=path)
         )
-    try:
-        status = os.lstat(path)
-    except FileNotFoundError:
+    if not os.path.lexists(path):  # or it cannot be looked up: then writing it says why
         return
-    except OSError as error:
-        raise _failure(path, error) from error
-    if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK):
-        is_folder = stat.S_ISDIR(status.st_mode)
-        sentence = _("{path} is a folder.") if is_folder else _("{path} is no plain file.")
+    if not (path.is_symlink() or path.is_file()):
+        sentence = _("{path} is a folder.") if path.is_dir() else _("{path} is no plain file.")
         remedy = _("Name a file, or `-` for standard output.")
         raise RefusedError(sentence.format(path=path), remedy=remedy)
     if not force:
