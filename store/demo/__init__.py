@@ -94,12 +94,22 @@ def build_store(path: Path, source: Path = Path("state.jsonl"), *, now: float) -
     for table, row, *_written in sorted(lines, key=_moment):
         tables[table].append(row)
     meta = {row["key"]: row["value"] for row in tables["state_meta"]}
+    generation = meta["db_file_generation"]
     numbers = {row["id"]: number for number, row in enumerate(tables["messages"], 1)}
     for row in tables["messages"]:
         number, shown = numbers[row["id"]], numbers[row.get("display_order", row["id"])]
         uid = f"{meta['store_instance_id'][:24]}{number:08x}"
         row |= {"id": number, "display_order": shown, "message_uid": uid}
-    write_store(path, tables, generation=meta["db_file_generation"])
+    with new_store(path) as connection:
+        for statement in TABLES:
+            connection.execute(statement)
+        insert(connection, "schema_version", [{"version": VERSION}])
+        for table, rows in tables.items():
+            insert(connection, table, rows)
+        for statement in (*INDEXES, *_statements("search.sql")):
+            connection.execute(statement)
+        stamp = int(generation[:8], 16) & 0x7FFFFFFF  # as Hermes does
+        connection.execute(f"PRAGMA application_id = {stamp}")
 
 
 def _moment(line: Sequence[Any]) -> float:
@@ -173,28 +183,3 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Row]) -> N
             f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
         )
         connection.executemany(statement, [list(row.values()) for row in batch])
-
-
-def write_store(path: Path, tables: Mapping[str, Iterable[Row]], *, generation: str = "") -> None:
-    """Write a store of schema 31 (Hermes 0.22) with both search indexes filled and their triggers
-    in place.
-
-    Args:
-        path: Must not exist.
-        tables: Rows by table; messages must have ids in their order.
-        generation: `db_file_generation` of `state_meta`; Hermes sets `application_id` to its first
-            eight digits.
-
-    Raises:
-        FileExistsError: The path exists.
-    """
-    with new_store(path) as connection:
-        for statement in TABLES:
-            connection.execute(statement)
-        insert(connection, "schema_version", [{"version": VERSION}])
-        for table, rows in tables.items():
-            insert(connection, table, rows)
-        for statement in (*INDEXES, *_statements("search.sql")):
-            connection.execute(statement)
-        if generation:
-            connection.execute(f"PRAGMA application_id = {int(generation[:8], 16) & 0x7FFFFFFF}")

@@ -15,7 +15,7 @@ from trashing import dump, is_sound, rows
 
 from hermes_browse.store.cleanup.retention import retention_rules_at
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo import TRIGRAM, VERSION, WORDS, build_home, write_store
+from hermes_browse.store.demo import TRIGRAM, VERSION, WORDS, build_home, insert, new_store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
 
@@ -104,8 +104,9 @@ def test_an_existing_file_is_refused_and_kept(tmp_path):
 
 
 def test_a_failed_build_leaves_nothing(tmp_path):
-    with pytest.raises(sqlite3.OperationalError):
-        write_store(tmp_path / "state.db", {"sessions": [{"no_such_column": 1}]})
+    failing = pytest.raises(sqlite3.OperationalError)
+    with failing, new_store(tmp_path / "state.db") as connection:
+        insert(connection, "no_such_table", [{"key": 1}])
     assert list(tmp_path.iterdir()) == []
 
 
