@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +26,8 @@ from ..wording import _
 
 DATABASE = "state.db"
 DEFAULT_PROFILE = "default"
+_UNREAD = "profiles/"
+"""Stands for the profiles of a root that cannot be listed."""
 _PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -152,14 +153,10 @@ def profile_home(root: Path, name: str) -> Path:
 
 
 def _has_profile(root: Path, name: str) -> bool:
-    """Whether a root has a profile; one that cannot be looked up counts, for opening its store says
-    why."""
-    try:
-        return stat.S_ISDIR(os.stat(profile_home(root, name)).st_mode)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError:
-        return True
+    """Whether a root has a profile; where they cannot be listed any counts, for opening its store
+    says why."""
+    known = {each.profile for each in profiles(root)}
+    return name in known or (_UNREAD in known and _PROFILE_NAME.fullmatch(name) is not None)
 
 
 def profiles(root: Path) -> list[Location]:
@@ -177,7 +174,7 @@ def profiles(root: Path) -> list[Location]:
     except (FileNotFoundError, NotADirectoryError):
         pass  # it has none
     except OSError:
-        unread = [Location(folder, root, "profiles/")]
+        unread = [Location(folder, root, _UNREAD)]
     return [*(Location(profile_home(root, name) / DATABASE, root, name) for name in names), *unread]
 
 
@@ -211,15 +208,13 @@ def locate(
     elif profile is None and home is None and base.parent.name != "profiles":
         root, profile = _sticky_profile(root)
     chosen = profile or DEFAULT_PROFILE
-    is_known = chosen == DEFAULT_PROFILE or _has_profile(root, chosen)
-    if not _PROFILE_NAME.fullmatch(chosen) or not is_known:
+    if not _has_profile(root, chosen):
         known = ", ".join(each.profile or "" for each in profiles(root))
         raise NotFoundError(
             _("There is no profile “{name}” in {root}.", name=chosen, root=root),
             remedy=_("Known profiles: {names}.", names=known),
         )
-    path = profile_home(root, chosen) / DATABASE
-    return Location(path, root, chosen) if is_root(root) else Location(path)
+    return locate_file(profile_home(root, chosen) / DATABASE)
 
 
 def _sticky_profile(root: Path) -> tuple[Path, str]:
