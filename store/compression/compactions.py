@@ -321,11 +321,7 @@ def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:
 def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
     """Return whether a conversation shows a compression without reading its texts; misses those of
     a branch's past."""
-    if len(segments) > 1 or segments[-1].end_reason == "compression":
-        return True
-    return bool(
-        reader.rows(
-            "SELECT 1 FROM message_rows WHERE session_id = ? AND state = 'compacted' LIMIT 1",
-            [segments[-1].id],
-        )
-    )
+    sql = "SELECT 1 FROM message_rows WHERE session_id = ? AND state = 'compacted' LIMIT 1"
+    tip = segments[-1]
+    is_rotated = len(segments) > 1 or tip.end_reason == "compression"
+    return is_rotated or bool(reader.rows(sql, [tip.id]))

@@ -180,11 +180,9 @@ def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
     if by in (*UNITS, "hour"):
         return report
 
-    def order(group: Group) -> tuple[int, int, int, str]:
-        sums = (group.messages, group.bytes)
-        if not is_whole:
-            sums = (group.tokens.total, group.messages)
-        return -group.calls, -sums[0], -sums[1], group.key
+    def order(group: Group) -> tuple[int, int, int, int, str]:
+        tokens = 0 if is_whole else group.tokens.total
+        return -group.calls, -tokens, -group.messages, -group.bytes, group.key
 
     return report._replace(rows=tuple(sorted(report.rows, key=order)))
 
