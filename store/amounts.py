@@ -235,12 +235,9 @@ def _amount(
 
 def size(count: float) -> str:
     """Format a number of bytes: `480 B`, `12 KB`, `1.2 GB`."""
-    value, unit = float(count), "B"
-    for unit in ("B", "KB", "MB", "GB", "TB"):
-        if value < 999.5 or unit == "TB":
-            break
-        value /= 1000
-    return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 99.95 else f"{value:.1f} {unit}"
+    power = sum(count >= 999.5 * one for one in (1, 1e3, 1e6, 1e9))
+    value, unit = count / 1000**power, ("B", "KB", "MB", "GB", "TB")[power]
+    return f"{value:.0f} {unit}" if power < 2 or value >= 99.95 else f"{value:.1f} {unit}"
 
 
 def bytes_to_free(goal: str, used: int) -> int:

@@ -76,9 +76,11 @@ def image_url(item: object) -> str | None:
 
     Empty if no URL is stored; None if the part is not an image.
     """
-    if not isinstance(item, dict) or isinstance(item.get("text"), str):
-        return None
-    if "image" not in text_of(item.get("type")):
+    if (
+        not isinstance(item, dict)
+        or isinstance(item.get("text"), str)
+        or "image" not in text_of(item.get("type"))
+    ):
         return None
     url: object = item.get("image_url", item.get("url"))
     if isinstance(url, dict):
@@ -260,11 +262,10 @@ def _candidate(row: Row) -> tuple[int, str]:
     text, parts = decode_content(value)
     # Broken multimodal JSON is better than nothing.
     summary, said = split_summary(without_injections(text.removeprefix(SENTINEL)))
-    if as_flag(flagged) and not (summary and said):
-        return _WORST, ""
+    is_summary = as_flag(flagged) and not (summary and said)
     typed = " ".join(part.text for part in parts if part.kind == "text") or said
     shown = one_line(_PREAMBLE.sub("", typed, count=1).strip() or typed, PREVIEW_LIMIT)
-    if not shown:
+    if is_summary or not shown:
         return _WORST, ""
     rank = {"user": 0, "assistant": 2}.get(str(role), 4)
     return rank + (state == State.REWOUND), shown
