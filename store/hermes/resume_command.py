@@ -21,8 +21,8 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import predict_resume, resume_reason
-from ..sessions.models import Conversation, ConversationKind, Relation, Session, Status
-from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
+from ..sessions.models import Conversation, ConversationKind, Session, Status
+from ..sessions.relations import RESET_REASONS
 from ..text import one_line
 from ..wording import _
 from .homes import Location
@@ -214,16 +214,11 @@ def _warnings(
 ) -> tuple[Caution, ...]:
     """Return what there is to know before a resume; what is wrong with this machine says nothing
     about the sample."""
-    source, directory, is_sample = conversation.source, conversation.cwd, location.demo
-    is_subagent = (
-        conversation.relation is Relation.DELEGATED
-        or conversation.kind is ConversationKind.SUBAGENT
-    )
-    is_automation = source in AUTOMATION_SOURCES and not is_subagent
-    is_gateway = source in GATEWAY_SOURCES or bool(conversation.root.session_key)
-    is_gateway &= not (is_subagent or is_automation)
+    source, kind, directory = conversation.source, conversation.kind, conversation.cwd
+    is_sample = location.demo
+    has_people = source in GATEWAY_SOURCES or conversation.root.session_key
+    is_gateway = has_people and kind is ConversationKind.CHAT
     was_reset = conversation.tip.end_reason in RESET_REASONS
-    is_there = is_sample or not directory or os.path.isdir(directory)
     cautions = (
         (
             executable is None and not is_sample,
@@ -242,9 +237,13 @@ def _warnings(
                 session=predicted,
             ),
         ),
-        (is_subagent, "subagent", _("This is a subagent's session: nobody talked in it.")),
         (
-            is_automation,
+            kind is ConversationKind.SUBAGENT,
+            "subagent",
+            _("This is a subagent's session: nobody talked in it."),
+        ),
+        (
+            kind is ConversationKind.AUTOMATION,
             "automation",
             _("This is automation ({source}): nobody talked in it.", source=source),
         ),
@@ -275,7 +274,7 @@ def _warnings(
             ),
         ),
         (
-            not is_there,
+            directory and not (is_sample or os.path.isdir(directory)),
             "missing-directory",
             _("Its directory {directory} does not exist here.", directory=directory),
         ),
