@@ -59,15 +59,12 @@ def _image(url: str) -> ContentPart:
 
 
 def _part(item: object) -> ContentPart:
-    if isinstance(item, str):
-        return ContentPart("text", item)
-    if not isinstance(item, dict):
-        return ContentPart("unknown", "[unknown]")
-    if isinstance(text := item.get("text"), str):
+    part: Json = item if isinstance(item, dict) else {"text": item}
+    if isinstance(text := part.get("text"), str):
         return ContentPart("text", text_of(text))
-    if (address := image_url(item)) is not None:
+    if (address := image_url(part)) is not None:
         return _image(address)
-    kind = text_of(item.get("type"), "unknown")
+    kind = text_of(part.get("type"), "unknown")
     return ContentPart(kind, f"[{kind}]")
 
 

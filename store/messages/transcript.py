@@ -41,9 +41,8 @@ class Outline(NamedTuple):
     def index_of(self, message_id: int) -> int | None:
         """Return the position of a chat message, or of the row that repeats it; None if neither is
         in this reading."""
-        ids = [row.id for row in self.rows]
-        shown = message_id if message_id in ids else self.copies.get(message_id)
-        return ids.index(shown) if shown in ids else None
+        places = {row.id: place for place, row in enumerate(self.rows)}
+        return places.get(message_id, places.get(self.copies.get(message_id, END)))
 
 
 def branched_off(reader: Reader, catalog: Catalog, conversation: Conversation) -> Iterator[int]:
