@@ -32,8 +32,8 @@ from .source import (
     StoredRows,
     StoredSession,
     StoredValue,
+    messages_gone,
     read_all,
-    session_gone,
 )
 
 _INTERNAL = frozenset(("display_identity", "display_order"))
@@ -173,7 +173,7 @@ def _session(
     store, redactor, counts = export.store, export.redactor, export.counts
     session = store.stored_session(session_id)
     if session is None:
-        raise session_gone(session_id)
+        raise messages_gone(session_id)
     states = session.messages
     counts.not_live.update(state for _id, state in states if state is not State.LIVE)
     ids = [key for key, state in states if export.everything or state is State.LIVE]

@@ -137,14 +137,9 @@ class Export:
     """What has been written so far: the writers add to it."""
 
 
-def session_gone(session_id: str) -> NotFoundError:
-    """Return the error for a session that was deleted during the export."""
-    return NotFoundError(
-        _("Session {session} is gone: it was deleted while it was exported.", session=session_id)
-    )
-
-
-def _messages_gone(session_id: str) -> NotFoundError:
+def messages_gone(session_id: str) -> NotFoundError:
+    """Return the error for a session whose messages, or some of them, were deleted during the
+    export."""
     return NotFoundError(
         _(
             "Messages of {session} are gone: they were deleted while they were exported.",
@@ -165,7 +160,7 @@ def read_all(
     def read_some(some: list[int]) -> Sequence[T]:
         rows = read(some)
         if len(rows) < len(some):
-            raise _messages_gone(session_id)
+            raise messages_gone(session_id)
         return rows
 
     return read_in_portions(read_some, ids, WINDOW)
@@ -222,13 +217,14 @@ class ExportedConversation:
         if part is not None:
             chosen = [row for row in rows if row.id in part]
             if len(chosen) < len(part):
-                raise _messages_gone(self.conversation.id)
+                raise messages_gone(self.conversation.id)
             return chosen
         said = [row for row in rows if row.is_said and row.id not in copies]
-        if len(said) < self.conversation.message_count:
-            for segment in self.conversation.segments:
-                if store.stored_session(segment.id) is None:
-                    raise session_gone(segment.id)
+        segments = self.conversation.segments
+        if len(said) < self.conversation.message_count and any(
+            store.stored_session(each.id) is None for each in segments
+        ):
+            raise messages_gone(self.conversation.id)
         self.export.counts.not_live.update(
             State.REWOUND if row.state is State.REWOUND else HIDDEN
             for row in rows
@@ -316,10 +312,8 @@ def readable_result(result: str) -> str:
 def marks(message: ChatMessage) -> str:
     """Return what a message is marked with: its state, and whether it is hidden; empty for one that
     is live and seen."""
-    words = [_(_STATES[message.state])] if message.state in _STATES else []
-    if message.is_hidden:
-        words.append(_("hidden"))
-    return _(", ").join(words)
+    words = _(_STATES.get(message.state, "")), _("hidden") if message.is_hidden else ""
+    return _(", ").join(filter(None, words))
 
 
 def day_name(day: date) -> str:

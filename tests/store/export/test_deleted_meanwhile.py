@@ -49,7 +49,7 @@ def test_messages_deleted_while_they_are_written(path, tmp_path, form):
 def test_a_session_deleted_before_its_messages_are_listed(path, form):
     """As the last of many conversations may be."""
     first = ["DELETE FROM messages", "DELETE FROM sessions"]
-    with pytest.raises(NotFoundError, match="Session s is gone: it was deleted while"):
+    with pytest.raises(NotFoundError, match="Messages of s are gone: they were deleted while"):
         list(pieces_of(path, form, first=first))
 
 
