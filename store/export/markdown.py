@@ -59,8 +59,6 @@ def code(text: str) -> str:
 
 def yaml_value(value: object) -> str:
     """Return a text, number, boolean, None or list as YAML 1.1 and 1.2: JSON with more escapes."""
-    if isinstance(value, list):
-        return "[" + ", ".join(map(yaml_value, value)) + "]"
     text = write_json(value)
     if isinstance(value, float) and "." not in text:
         return text.replace("e", ".0e")  # in YAML 1.1, 1e-06 is a text

@@ -215,9 +215,8 @@ def is_secret_value(name: str, value: str) -> bool:
 
     If the name suggests a secret, all but the most common words are.
     """
-    if len(value) < LEAST or len(set(value)) < 3:
-        return False
-    if value.lower() in COMMON_SETTINGS or value.lower() in MARK.lower():
+    is_short = len(value) < LEAST or len(set(value)) < 3
+    if is_short or value.lower() in COMMON_SETTINGS or value.lower() in MARK.lower():
         return False
     if _SECRET_NAME.search(name):
         return True
