@@ -167,7 +167,8 @@ def profiles(root: Path) -> list[Location]:
     folder, names = root / "profiles", [DEFAULT_PROFILE]
     unread: list[Location] = []
     try:
-        found = sorted(each.name for each in folder.iterdir() if each.is_dir())
+        with os.scandir(folder) as entries:
+            found = sorted(entry.name for entry in entries if entry.is_dir())
         # The default profile is the root, whatever folder has its name (0.13 to 0.22).
         names += [n for n in found if n != DEFAULT_PROFILE and _PROFILE_NAME.fullmatch(n)]
     except (FileNotFoundError, NotADirectoryError):
