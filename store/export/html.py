@@ -139,7 +139,7 @@ def _index(conversations: Sequence[ExportedConversation]) -> Iterator[str]:
     for number, exported in enumerate(conversations, 1):
         day = local_time(exported.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
-        facts += escape(_("{count:,} messages", count=exported.message_count))
+        facts += escape(_("{count:,} messages", count=len(exported.ids)))
         link = f'<a href="#c{number}">{escape(exported.name)}</a>'
         yield f'<li>{link} <span class="facts">{facts}</span></li>\n'
     yield "</ol>\n</nav>\n"

@@ -186,7 +186,7 @@ def _front_matter(exported: ExportedConversation) -> str:
         "end_reason": each.tip.end_reason,
         "archived": each.archived,
         "pinned": each.pinned,
-        "message_count": exported.message_count,
+        "message_count": len(exported.ids),
         "tool_call_count": each.tool_call_count,
         "cost_usd": None if each.cost_usd is None else round(each.cost_usd, 6),
         "lineage_session_ids": each.session_ids,

@@ -27,7 +27,6 @@ from ..messages.chat_message import (
     Block,
     ChatMessage,
     Reading,
-    RowInfo,
     State,
     blocks_of,
 )
@@ -191,36 +190,26 @@ class ExportedConversation:
             ("folder", clean(conversation.cwd or "")),
             ("branch", clean(conversation.git_branch or "")),
             ("tags", " ".join(f"#{tag}" for tag in conversation.tags)),
-            ("messages", _("{count:,} messages", count=self.message_count)),
+            ("messages", _("{count:,} messages", count=len(self.ids))),
             ("segments", _("{count:,} parts", count=parts) if parts > 1 else ""),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
 
-    @property
-    def message_count(self) -> int:
-        """How many messages are exported."""
-        part = self.export.part
-        if part is not None:
-            return len(part)
-        is_all = self.export.everything  # else the conversation counts them
-        return len(self._outline.rows) if is_all else self.conversation.message_count
-
     @cached_property
-    def _outline(self) -> Outline:
-        return self.export.store.outline(self.conversation.segments, Reading.EVERYTHING)
+    def ids(self) -> list[int]:
+        """The messages that are exported; those that are not live are counted.
 
-    def _exported_rows(self) -> list[RowInfo]:
-        """Return the rows that are exported, and count those that are not live; errors as of
-        `events`."""
-        rows, copies = self._outline.rows, self._outline.copies
-        part, store = self.export.part, self.export.store
+        Raises:
+            NotFoundError: Something of it has been deleted meanwhile.
+        """
+        segments, part, store = self.conversation.segments, self.export.part, self.export.store
+        _sessions, rows, _gaps, copies = store.outline(segments, Reading.EVERYTHING)
         if part is not None:
-            chosen = [row for row in rows if row.id in part]
+            chosen = [row.id for row in rows if row.id in part]
             if len(chosen) < len(part):
                 raise messages_gone(self.conversation.id)
             return chosen
-        said = [row for row in rows if row.is_said and row.id not in copies]
-        segments = self.conversation.segments
+        said = [row.id for row in rows if row.is_said and row.id not in copies]
         if len(said) < self.conversation.message_count and any(
             store.stored_session(each.id) is None for each in segments
         ):
@@ -230,7 +219,7 @@ class ExportedConversation:
             for row in rows
             if not (row.is_said or row.id in copies)
         )
-        return list(rows) if self.export.everything else said
+        return [row.id for row in rows] if self.export.everything else said
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with the date where it changes and the session where that
@@ -241,11 +230,10 @@ class ExportedConversation:
             StoreError: The store cannot be read any more.
         """
         counts, store = self.export.counts, self.export.store
-        ids = [row.id for row in self._exported_rows()]
         counts.sessions += len(self.conversation.segments)
         day: date | None = None
         session = self.conversation.root_id
-        for message in read_all(self.conversation.id, store.messages, ids):
+        for message in read_all(self.conversation.id, store.messages, self.ids):
             counts.messages += 1
             if message.session_id != session:
                 session = message.session_id
