@@ -46,12 +46,7 @@ def as_text(value: object) -> str | None:
         return value
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
-    text = str(value)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-    return text
+    return str(value).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def text_of(value: object, default: str = "") -> str:
