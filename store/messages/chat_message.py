@@ -162,8 +162,7 @@ class BlockKind(NamedTuple):
     """In `show` and `--plain`: replaces the body; empty to print it, None to omit the block."""
     exported: str | None = None
     """In Markdown and HTML: the title of a folded block, empty if it has none, None to omit the
-    block."""
-    is_markdown: bool = False
+    block. The body of one that is not omitted is Markdown on the screen, too."""
 
 
 REASONING = BlockKind(
@@ -171,7 +170,6 @@ REASONING = BlockKind(
     lambda message: message.reasoning or None,
     label=N_("reasoning · {size}"),
     exported=N_("Reasoning"),
-    is_markdown=True,
 )
 SUMMARY = BlockKind(
     "summary",
@@ -179,7 +177,6 @@ SUMMARY = BlockKind(
     label=N_("compaction summary · {size}"),
     shown=N_("[compaction summary left out]"),
     exported=N_("Compaction summary"),
-    is_markdown=True,
 )
 CONTEXT = BlockKind(
     "context",
@@ -191,7 +188,6 @@ SAID = BlockKind(
     lambda message: (message.said or None) if message.role != "tool" else None,
     shown="",
     exported="",
-    is_markdown=True,
 )
 RESULT = BlockKind(
     "result",

@@ -135,7 +135,7 @@ def _block(shown: ShownMessage, block: Block) -> list[Paragraph]:
         return head
     body = (
         _markdown(block.body, shown.inner - 2, look)
-        if block.kind.is_markdown
+        if block.kind.exported is not None
         else plain(safe_text(block.body), look)
     )
     return [*([] if is_reasoning else head), *indent(body, ("┊ ", "rule"))]
