@@ -42,10 +42,9 @@ class Advice(StrEnum):
     LIST_OR_SEARCH = "list-or-search"
     """No session matches."""
     NAME_OTHER_OR_REPLACE = "name-other-or-replace"
+    """The file to write exists."""
     PLAN_CLEAN_UP = "plan-clean-up"
     """The store is large."""
-    REPLACE = "replace"
-    """The file to write exists."""
 
 
 class BrowseError(Exception):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -78,17 +77,15 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     """Return file names for conversations in one folder, given by title and id, distinct on any
     file system.
 
-    The ids distinguish conversations with the same title; the extension has its dot.
+    Of conversations with the same title all but the first have their ids in it; the extension has
+    its dot.
     """
-    stems = [file_stem(title) for title, _session in titles]
-    counts = Counter(map(_folded, stems))
     names: dict[str, str] = {}  # by what file systems make of them
-    for stem, (title, session_id) in zip(stems, titles, strict=True):
-        base = stem
-        if counts[_folded(stem)] > 1:
-            base = f"{file_stem(title, NAME_BYTES - 40)} ({file_stem(session_id[-20:], 30)})"
-        numbered = (f"{base} {number}" for number in count(2))
-        name = next(each for each in chain([base], numbered) if _folded(each) not in names)
+    for title, session_id in titles:
+        with_id = f"{file_stem(title, NAME_BYTES - 40)} ({file_stem(session_id[-20:], 30)})"
+        numbered = (f"{with_id} {number}" for number in count(2))
+        candidates = chain([file_stem(title), with_id], numbered)
+        name = next(each for each in candidates if _folded(each) not in names)
         names[_folded(name)] = name + extension
     return list(names.values())
 
@@ -126,11 +123,15 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         remedy = _("Name a file, or `-` for standard output.")
         raise RefusedError(sentence.format(path=path), remedy=remedy)
     if not force:
-        raise RefusedError(
-            _("{path} is there already.", path=path),
-            remedy=_("Name another file, or replace it."),
-            advice=Advice.NAME_OTHER_OR_REPLACE,
-        )
+        raise _taken(path)
+
+
+def _taken(path: Path) -> RefusedError:
+    return RefusedError(
+        _("{path} is there already.", path=path),
+        remedy=_("Name another file, or replace it."),
+        advice=Advice.NAME_OTHER_OR_REPLACE,
+    )
 
 
 def _is_same_file(path: Path, other: Path) -> bool:
@@ -173,9 +174,6 @@ def write_file(
     try:
         return write_whole(path, (piece.encode("utf-8") for piece in pieces), replace=force)
     except FileExistsError:
-        raise RefusedError(
-            _("{path} has appeared meanwhile.", path=path),
-            advice=Advice.REPLACE,
-        ) from None
+        raise _taken(path) from None
     except OSError as error:
         raise _failure(path, error) from error

@@ -297,7 +297,6 @@ _ADVICE: Mapping[Advice, str] = N_(
         Advice.LIST_OR_SEARCH: "`hermes-browse list` shows ids and titles, `hermes-browse search` finds words.",
         Advice.NAME_OTHER_OR_REPLACE: "Name another file, or say --force to replace it.",
         Advice.PLAN_CLEAN_UP: "`hermes-browse prune --dry-run` tells what could go, and frees nothing yet.",
-        Advice.REPLACE: "Say --force to replace it.",
     }
 )
 

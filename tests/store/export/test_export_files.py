@@ -81,11 +81,11 @@ def test_names_in_one_folder_differ(titles):
     assert len({name.casefold() for name in names}) == len(titles)
     assert all(name.endswith(".md") and len(name.encode()) < 200 for name in names)
     assert unique_names([("A", "id-1"), ("a", "id-2"), ("B", "id-3")], ".md") == [
-        "A (id-1).md",
+        "A.md",
         "a (id-2).md",
         "B.md",
     ]
-    assert unique_names([("A", "id"), ("a", "id")], "") == ["A (id)", "a (id) 2"]
+    assert unique_names([("A", "id"), ("a", "id"), ("A", "id")], "") == ["A", "a (id)", "A (id) 2"]
 
 
 def test_written_whole_for_its_owner(tmp_path):
@@ -174,7 +174,7 @@ def test_a_file_that_appears_meanwhile(tmp_path, monkeypatch, has_links):
         yield "ours"
         (tmp_path / "b.md").write_text("theirs")
 
-    with pytest.raises(RefusedError, match="appeared meanwhile"):
+    with pytest.raises(RefusedError, match="there already"):
         write_file(tmp_path / "b.md", pieces())
     assert (tmp_path / "b.md").read_text() == "theirs" and len(os.listdir(tmp_path)) == 2
 
