@@ -224,11 +224,10 @@ def _compressed(
     since = generation.rows[length:]
     kept = [row for row in written if row.why is not RowOrigin.SUMMARY]
     tail = {row.original for row in kept if row.why is RowOrigin.KEPT} - {None}
-    repeated = {row.original for row in kept}
-    merged = None
-    if summary is not None:
-        merged = find_merged(summary, sent, tail)
-        repeated |= {row.id for row in sent if row.summary_text == summary.summary_text} | {merged}
+    text = "" if summary is None else summary.summary_text
+    merged = None if summary is None else find_merged(summary, sent, tail)
+    repeated = {merged, *(row.original for row in kept)}
+    repeated |= {row.id for row in sent if text and row.summary_text == text}
     # Rows behind the last repeated one were kept, but not stored again; without a tail all may be
     # replaced.
     stored = len(sent)
@@ -244,7 +243,7 @@ def _compressed(
     notes = {
         CompactionNote.EMPTY_SESSIONS: empty_sessions,
         CompactionNote.NO_SUMMARY: summary is None and (replaced or not sent),
-        CompactionNote.FALLBACK: summary is not None and _FALLBACK in summary.summary_text,
+        CompactionNote.FALLBACK: _FALLBACK in text,
         CompactionNote.NO_ORIGINALS: not sent,
         CompactionNote.NOT_MARKED: not block.is_marked,
         CompactionNote.NOT_STORED_AGAIN: unstored,

@@ -140,7 +140,7 @@ class Contexts:
         """Find the end of the first request with a row: the next answer, which may be in a later
         generation that has a copy of the row; and whether there is one."""
         # An answer that was taken back counts only for a row that was.
-        states = {*State} if row.state is State.REWOUND else {State.LIVE, State.COMPACTED}
+        states = (State.LIVE, State.COMPACTED, row.state)
         copy: int | None = row.id
         while copy is not None:
             number, index = self._places[copy]
