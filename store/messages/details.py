@@ -140,12 +140,15 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
     ids = conversation.session_ids
     sql = f"SELECT {_SEGMENT} FROM session_rows WHERE id = ?"
     segments = [row for each in ids for row in reader.rows(sql, [each])]
-    facts: dict[str, str] = {}
-    for row in segments:
-        values = as_mapping(row[len(_FACTS)]) | dict(zip(_FACTS, row, strict=False))
-        named = {name: as_text(values.get(name)) for name in (*_FACTS, *_ORIGIN)}
-        facts |= {name: text for name, text in named.items() if text}
-
+    stored = [
+        as_mapping(row[len(_FACTS)]) | dict(zip(_FACTS, row, strict=False)) for row in segments
+    ]
+    facts = {
+        name: text
+        for name in (*_FACTS, *_ORIGIN)
+        for values in stored
+        if (text := as_text(values.get(name)))
+    }
     outline = read_outline(reader, conversation.segments, Reading.EVERYTHING)
     shown = [row for row in outline.rows if row.is_said and row.id not in outline.copies]
     live_rows, live_bytes, live_images = _live(reader, conversation.id)
@@ -190,11 +193,9 @@ class RecapLine(NamedTuple):
 
 
 def _clip(text: str) -> str:
-    lines = printable(text).strip().splitlines()
-    clipped = "\n".join(lines[:ASSISTANT_LINES])
-    if len(clipped) > ASSISTANT_LIMIT:
-        return clipped[: ASSISTANT_LIMIT - 1].rstrip() + "…"
-    return clipped + "…" if len(lines) > ASSISTANT_LINES else clipped
+    whole = printable(text).strip()
+    clipped = "\n".join(whole.split("\n")[:ASSISTANT_LINES])[:ASSISTANT_LIMIT]
+    return whole if clipped == whole else clipped[: ASSISTANT_LIMIT - 1].rstrip() + "…"
 
 
 def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
