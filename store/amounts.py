@@ -173,7 +173,7 @@ def age_words(seconds: float) -> str:
         return ngettext("1 day", "{count:,} days", days)
     if seconds >= HOUR:
         return ngettext("1 hour", "{count:,} hours", hours)
-    return ngettext("1 minute", "{count:,} minutes", minutes, count=max(minutes, 0))
+    return ngettext("1 minute", "{count:,} minutes", max(minutes, 0))
 
 
 # Counts, sizes and money

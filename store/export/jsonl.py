@@ -106,8 +106,6 @@ def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:
 def _decoded(name: str, text: str, redactor: Redactor) -> object:
     if name == "content" and not text.startswith(SENTINEL):
         return redactor.text(text)
-    if name == "tool_calls" and not text:
-        return text
     try:
         loaded = json.loads(text.removeprefix(SENTINEL))
         if name == "display_metadata" and not isinstance(loaded, dict):

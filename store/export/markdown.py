@@ -238,7 +238,6 @@ def _block(block: Block, *, is_folded: bool) -> str:
             "Result of {tool}, {count:,} lines",
             lines,
             tool=block.tool,
-            count=lines,
         )
         return _section(title, fenced(block.body), is_folded=is_folded)
     text = neutral(block.body)
