@@ -203,8 +203,8 @@ def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
     and reasoning."""
     rows = [row for row in read_outline(reader, segments).rows if row.role in SPEAKERS]
     messages = read_messages_of(reader, [row.id for row in rows[-_WINDOW:]])
-    said = [(each.role, _said(each)) for each in messages if not each.is_summary]
-    lines = [RecapLine(role, text) for role, text in said if text]
+    said = [each for each in messages if not each.is_summary]
+    lines = [RecapLine(each.role, text) for each in said if (text := _said(each))]
     starts = [index for index, line in enumerate(lines) if line.role == "user"]
     cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
     earlier = max(len(rows) - _WINDOW, 0) + cut
