@@ -11,7 +11,7 @@ import hashlib
 import re
 import string
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, datetime
 from html import escape
 from pathlib import Path
 
@@ -184,8 +184,7 @@ def html_pieces(conversations: Sequence[ExportedConversation]) -> Iterator[str]:
     for number, exported in enumerate(conversations, 1):
         yield from _conversation(exported, number, 2 if several else 1)
     yield "</main>\n"
-    moment = local_time(export.now)
+    moment = datetime.fromtimestamp(export.now)
     secrets = _("secrets redacted where known") if export.redactor.active else _("secrets kept")
-    time = f"{moment:%Y-%m-%d %H:%M}" if moment else ""
-    about = f"{escape(export.exporter)} · {time} · {escape(secrets)}"
+    about = f"{escape(export.exporter)} · {moment:%Y-%m-%d %H:%M} · {escape(secrets)}"
     yield _FOOT.substitute(about=about, script=SCRIPT)

@@ -69,11 +69,11 @@ def _stored_rows(reader: Reader, table: str, keys: Sequence[object]) -> list[Sto
     ]
 
 
-def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None:
-    """Read a session as it is stored; None if there is none."""
+def read_stored_session(reader: Reader, session_id: str) -> StoredSession:
+    """Read a session as it is stored. NotFoundError if it was deleted meanwhile."""
     rows = _stored_rows(reader, "sessions", [session_id])
     if not rows:
-        return None
+        raise messages_gone(session_id)
     values = rows[0]
     if "system_prompts" in reader.schema.tables:
         for name, key in _SHARED.items():
@@ -158,8 +158,6 @@ def _session(
     export = exported.export
     store, redactor, counts = export.store, export.redactor, export.counts
     session = store.stored_session(session_id)
-    if session is None:
-        raise messages_gone(session_id)
     states = session.messages
     counts.not_live.update(state for _id, state in states if state is not State.LIVE)
     ids = [key for key, state in states if export.everything or state is State.LIVE]

@@ -164,9 +164,7 @@ def neutral(text: str) -> str:
 
 def _iso(moment: float | None) -> str | None:
     local = local_time(moment)
-    if local is None:
-        return None
-    return local.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return None if local is None else f"{local.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _front_matter(exported: ExportedConversation) -> str:

@@ -110,7 +110,7 @@ class ExportedStore(Protocol):
 
     def outline(self, segments: Sequence[Session], reading: Reading) -> Outline: ...
     def messages(self, ids: Sequence[int]) -> list[ChatMessage]: ...
-    def stored_session(self, session_id: str) -> StoredSession | None: ...
+    def stored_session(self, session_id: str) -> StoredSession: ...
     def stored_messages(self, ids: Sequence[int]) -> StoredRows: ...
     def close(self) -> None: ...
 
@@ -202,17 +202,16 @@ class ExportedConversation:
         Raises:
             NotFoundError: Something of it has been deleted meanwhile.
         """
-        segments, part, store = self.conversation.segments, self.export.part, self.export.store
-        _sessions, rows, _gaps, copies = store.outline(segments, Reading.EVERYTHING)
+        segments, part = self.conversation.segments, self.export.part
+        _ids, rows, _gaps, copies = self.export.store.outline(segments, Reading.EVERYTHING)
         if part is not None:
             chosen = [row.id for row in rows if row.id in part]
             if len(chosen) < len(part):
                 raise messages_gone(self.conversation.id)
             return chosen
         said = [row.id for row in rows if row.is_said and row.id not in copies]
-        if len(said) < self.conversation.message_count and any(
-            store.stored_session(each.id) is None for each in segments
-        ):
+        there = {row.segment for row in rows}
+        if any(each.has_messages and at not in there for at, each in enumerate(segments)):
             raise messages_gone(self.conversation.id)
         self.export.counts.not_live.update(
             State.REWOUND if row.state is State.REWOUND else HIDDEN
@@ -274,13 +273,10 @@ def rendered(
     # What a summary replaced was before the message that it was merged into, so also before its
     # reasoning.
     shown.sort(key=lambda block: block.kind is not SUMMARY)
-    return RenderedMessage(message, one_line(_speaker(message.role, clean(tool))), tuple(shown))
-
-
-def _speaker(role: str, tool: str) -> str:
+    speaker = _(_NAMES.get(message.role, "")) or message.role
     if tool:
-        return _("Tool {name}", name=tool)
-    return _(_NAMES[role]) if role in _NAMES else role
+        speaker = _("Tool {name}", name=clean(tool))
+    return RenderedMessage(message, one_line(speaker), tuple(shown))
 
 
 def indented_json(arguments: str) -> str | None:
