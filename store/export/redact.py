@@ -88,7 +88,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Redact a text."""
-        if not self.active or not text:
+        if not self.active:
             return text
         found = [
             Secret(places[start], places[end], kind)
@@ -117,7 +117,7 @@ class Redactor:
     def json_text(self, text: str) -> str:
         """Redact the strings of a JSON text, so that it remains JSON; any other text as plain
         text."""
-        if not self.active or not text:
+        if not self.active:
             return text
         counts = self.counts.copy()
         try:

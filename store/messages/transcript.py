@@ -82,9 +82,8 @@ def _find_copies(reader: Reader, session_id: str) -> dict[int, int]:
         originals[row.id] = originals.get(original, original)
     live_last = sorted(rows, key=lambda row: row.state is State.LIVE)
     shown = {originals[row.id]: row.id for row in live_last}
-    for row in rows:
-        if row.why is RowOrigin.HEAD and not row.is_changed:
-            shown[originals[row.id]] = originals[row.id]
+    heads = [originals[row.id] for row in rows if row.why is RowOrigin.HEAD and not row.is_changed]
+    shown |= {head: head for head in heads}
     return {row: shown[first] for row, first in originals.items() if row != shown[first]}
 
 
