@@ -164,18 +164,17 @@ def profiles(root: Path) -> list[Location]:
 
     A folder of profiles that cannot be read is listed in their place: opening it says why.
     """
-    folder, names = root / "profiles", [DEFAULT_PROFILE]
-    unread: list[Location] = []
+    folder, default = root / "profiles", Location(root / DATABASE, root, DEFAULT_PROFILE)
     try:
         with os.scandir(folder) as entries:
-            found = sorted(entry.name for entry in entries if entry.is_dir())
-        # The default profile is the root, whatever folder has its name (0.13 to 0.22).
-        names += [n for n in found if n != DEFAULT_PROFILE and _PROFILE_NAME.fullmatch(n)]
+            names = sorted(entry.name for entry in entries if entry.is_dir())
     except (FileNotFoundError, NotADirectoryError):
-        pass  # it has none
+        return [default]
     except OSError:
-        unread = [Location(folder, root, _UNREAD)]
-    return [*(Location(profile_home(root, name) / DATABASE, root, name) for name in names), *unread]
+        return [default, Location(folder, root, _UNREAD)]
+    # The default profile is the root, whatever folder has its name (0.13 to 0.22).
+    names = [name for name in names if name != DEFAULT_PROFILE and _PROFILE_NAME.fullmatch(name)]
+    return [default, *(Location(folder / name / DATABASE, root, name) for name in names)]
 
 
 def locate_file(path: Path) -> Location:

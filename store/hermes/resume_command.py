@@ -137,7 +137,6 @@ class ResumePlan:
     """Why that one."""
     warnings: tuple[Caution, ...] = ()
     """If there are any, another key must confirm it."""
-    """If there are any, another key must confirm it."""
     executable: str | None = None
     """Full path of `hermes`; None if `find_hermes` knows none."""
     host: str = ""

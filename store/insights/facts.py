@@ -304,7 +304,7 @@ def _read_tools(reader: Reader, facts: Facts, tell: TellShare) -> None:
     for rows in reader.slices(_TOOLS, "m.id", _TOOL_SLICE):
         counted = (each for row in rows for each in _count_tools(row, open_calls))
         facts.insert("tool", counted)
-        tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
+        tell(min(1.0, as_int(rows[-1][0]) / max(last_id, 1)))
 
 
 def _count_tools(row: Row, open_calls: dict[tuple[str, str], str]) -> Iterator[Sequence[object]]:
