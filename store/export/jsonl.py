@@ -15,7 +15,7 @@ with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
 from __future__ import annotations
 
 import json
-from collections import Counter
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..connection.reader import Reader
@@ -52,6 +52,8 @@ _REFERENCES = frozenset(
 """Keys and enumerations, never redacted: they hold no secrets, and the import depends on them."""
 _CALL_IDS = ("id", "call_id", "response_item_id")
 """What the results of a tool call refer to, and so do not change either."""
+_NUMBER = re.compile(r" #\d{1,9}$")
+"""Behind a title that has been there before."""
 
 
 def _stored_rows(reader: Reader, table: str, keys: Sequence[object]) -> list[StoredRow]:
@@ -106,6 +108,8 @@ def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:
 def _decoded(name: str, text: str, redactor: Redactor) -> object:
     if name == "content" and not text.startswith(SENTINEL):
         return redactor.text(text)
+    if name == "tool_calls" and not text:
+        return text
     try:
         loaded = json.loads(text.removeprefix(SENTINEL))
         if name == "display_metadata" and not isinstance(loaded, dict):
@@ -145,16 +149,26 @@ def jsonl_pieces(conversations: Iterable[ExportedConversation]) -> Iterator[str]
         NotFoundError: One, or a message, has been deleted meanwhile.
         StoreError: The store cannot be read.
     """
-    titles: Counter[str] = Counter()
+    titles: dict[str, int] = {}
     for exported in conversations:
         for segment in exported.conversation.segments:
             yield from _session(exported, segment.id, titles)
 
 
+def _distinct(title: str, taken: dict[str, int]) -> str:
+    """Return a title, with the next number if it is taken, as Hermes numbers them: it imports none
+    twice, and without their secrets two may be the same."""
+    base = _NUMBER.sub("", title)
+    while title in taken:
+        taken[base] = taken.get(base, 1) + 1
+        title = f"{base} #{taken[base]}"
+    taken[title] = 1
+    return title
+
+
 def _session(
-    exported: ExportedConversation, session_id: str, titles: Counter[str]
+    exported: ExportedConversation, session_id: str, titles: dict[str, int]
 ) -> Iterator[str]:
-    """Yield a session; `titles` counts those of the export."""
     export = exported.export
     store, redactor, counts = export.store, export.redactor, export.counts
     session = store.stored_session(session_id)
@@ -164,12 +178,8 @@ def _session(
     counts.sessions += 1
     tags = f', "tags": {safe_json(session.tags)}' if session.tags else ""
     values = session.values
-    if redactor.active and isinstance(values.get("title"), str):
-        # Without their secrets two may be the same, and Hermes imports none twice.
-        title = redactor.text(text_of(values["title"]))
-        titles[title] += 1
-        number = f" #{titles[title]}" if titles[title] > 1 else ""
-        values = values | {"title": title + number}
+    if redactor.active and isinstance(title := values.get("title"), str):
+        values = values | {"title": _distinct(redactor.text(title), titles)}
     yield _row(values, redactor)[:-1] + tags + ', "messages": ['
     separator = ""
     for row in read_all(session_id, lambda some: store.stored_messages(some).rows, ids):

@@ -76,12 +76,12 @@ def test_calls_and_results_still_refer_to_each_other(tmp_path):
 def test_titles_that_differ_only_in_a_secret(tmp_path):
     """They stay distinct: Hermes imports no title twice."""
     key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABC"
-    titles = ["Plain", f"Use {key}1", f"Use {key}2", f"Use {key}3", None, None]
+    titles = ["Plain", f"Use {key}1", f"Use {key}2", f"Use {key}2 #2", f"Use {key}3", None, None]
     rows = [{"id": f"s{number}", "title": title} for number, title in enumerate(titles)]
     path = make_store(tmp_path / "state.db", "22", rows)
     found = sessions(path, redactor=Redactor())
     base = "Use [REDACTED:openai-key]"
-    expected = {"Plain", base, f"{base} #2", f"{base} #3", None}
+    expected = {"Plain", base, f"{base} #2", f"{base} #3", f"{base} #4", None}
     assert {each["title"] for each in found.values()} == expected
     assert [sessions(path)[each["id"]]["title"] for each in rows] == titles
     with hermes_db(tmp_path / "fresh.db") as db:
