@@ -136,8 +136,8 @@ class Reader:
         meanwhile."""
         self.of_file = of_file
         """What all readers of the file share."""
-        self.index_remedy = ""
-        """How to repair the search index, once a search could not use it."""
+        self.index_damage: Any = None
+        """What is wrong with the search index, once a search could not use it."""
         self.statements = 0
         """How many statements ran."""
         self.is_stopped = False

@@ -17,7 +17,7 @@ from ..connection.schema import NEWEST_KNOWN, FtsIndex
 from ..connection.stored_values import as_int
 from ..errors import Advice, StoreDamagedError
 from ..notes.notes_file import NotesError, notes_rows
-from ..search.coverage import STALE, Damage, damage_of, remedy
+from ..search.coverage import Damage, damage_of, index_state, remedy
 from ..text import as_text, one_line, text_of
 from ..wording import _
 from .homes import Location
@@ -112,7 +112,7 @@ def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
         )
     if schema.is_index_stale:
         text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
-        yield _warning("index-stale", text, _(STALE))
+        yield _warning("index-stale", text, remedy(schema, Damage.STALE))
     elif schema.fts is None:
         text = _("The store has no search index: searches scan the rows themselves.")
         yield _warning("no-index", text, remedy(schema, Damage.MISSING, reader.path))
@@ -212,25 +212,17 @@ class SearchHealth(NamedTuple):
 
 def search_health(reader: Reader) -> SearchHealth:
     """Check whether the word index works, and how many of the messages it holds."""
-    schema = reader.schema
-    messages = as_int(reader.value("SELECT count(*) FROM messages"))
-    index, indexed, failure = schema.fts, 0, ""
-    rows = f"{index.name}_docsize" if index is not None else ""
-    damage: Damage | None = None
-    if index is None:
-        damage = Damage.MISSING
-    elif rows not in schema.tables:
-        damage, failure = Damage.BROKEN, _("{table} is missing.", table=rows)
-    else:
-        indexed = as_int(reader.value(f"SELECT count(*) FROM {rows}"))
-        damage = Damage.GAPS if indexed < messages else None
+    schema, index = reader.schema, reader.schema.fts
+    messages, indexed, damage = index_state(reader)
+    failure = ""
+    if index is not None and damage is Damage.BROKEN:
+        failure = _("{table} is missing.", table=f"{index.name}_docsize")
+    elif index is not None:
         try:
             _try_index(reader, index)
         except StoreDamagedError as error:
             damage, failure = damage_of(schema, error), error.sentence
-    repair = remedy(schema, damage, reader.path) if damage is not None else ""
-    if index is not None and schema.is_index_stale and not failure:
-        repair = _(STALE)
+    repair = "" if damage is None else remedy(schema, damage, reader.path)
     return SearchHealth(
         index is not None, schema.trigram is not None, indexed, messages, failure, repair
     )

@@ -39,8 +39,6 @@ LOW = -(2**62)
 """Smaller than any id of a message."""
 
 ASK_DOCTOR = N_("`hermes-browse doctor` says how to repair it")
-STALE = N_("Hermes rebuilds it when it starts and no other program has the store open")
-"""For the mark `fts_stale` of Hermes 0.22."""
 
 
 class Damage(StrEnum):
@@ -52,6 +50,8 @@ class Damage(StrEnum):
     """The table cannot be opened: parts of it are missing."""
     MALFORMED = "malformed"
     """It opens, but its pages cannot be read."""
+    STALE = "stale"
+    """Hermes has marked it so, until it has rebuilt it (`fts_stale`, 0.22)."""
     GAPS = "gaps"
     """Messages are missing from it."""
 
@@ -68,13 +68,13 @@ def rebuild_command(path: Path, index: str) -> str:
 def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """Return how to repair the index: a whole command if the path of the store is given, else a few
     words."""
-    has_trigger = "messages_fts_insert" in schema.triggers
     is_inline = schema.fts is None or schema.fts.is_inline
+    is_filled = is_inline and "messages_fts_insert" not in schema.triggers
+    if damage is Damage.STALE:
+        return _("Hermes rebuilds it when it starts and no other program has the store open")
     if damage is Damage.BROKEN:
         return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")
-    if damage is Damage.MISSING and not has_trigger:
-        return _("Hermes rebuilds it on its next start (0.16 and later)")
-    if damage is Damage.GAPS and not has_trigger and is_inline:
+    if is_filled and damage in (Damage.MISSING, Damage.GAPS):
         return _("Hermes fills it on its next start (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)
@@ -103,31 +103,46 @@ class Coverage:
         return self.reason or _("all {count:,} messages indexed", count=self.messages)
 
 
-def read_coverage(reader: Reader) -> Coverage:
-    """Count the chat messages, and those the word index holds."""
+_REASONS = N_(
+    {
+        Damage.MISSING: "no search index: {count:,} messages are scanned; {remedy}",
+        Damage.BROKEN: "search index broken, {count:,} messages are scanned; {remedy}",
+        Damage.MALFORMED: "search index broken, {count:,} messages are scanned; {remedy}",
+        Damage.STALE: "search index marked stale, {count:,} messages are scanned; {remedy}",
+        Damage.GAPS: "{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}",
+    }
+)
+
+
+def index_state(reader: Reader) -> tuple[int, int, Damage | None]:
+    """Return the number of chat messages, how many of them the word index holds, and what is wrong
+    with it."""
     schema, index = reader.schema, reader.schema.fts
     newest, messages = map(as_int, reader.rows("SELECT max(id), count(*) FROM messages")[0])
-    held = 0
-    if index is None and not reader.index_remedy:
-        reason = _("no search index: {count:,} messages are scanned; {remedy}")
-        repair = remedy(schema, Damage.MISSING)
-    elif index is not None and schema.is_index_stale:
-        reason = _("search index marked stale, {count:,} messages are scanned; {remedy}")
-        repair = _(STALE)
-    elif index is None or f"{index.name}_docsize" not in schema.tables:
-        reason = _("search index broken, {count:,} messages are scanned; {remedy}")
-        repair = reader.index_remedy or remedy(schema, Damage.BROKEN)
-    else:
-        held = messages - gaps_of(reader, index, newest).missing
-        reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
-        repair = remedy(schema, Damage.GAPS)
-        if _number(schema, "fts_rebuild_high_water") > _number(schema, "fts_rebuild_progress"):
-            reason = _(
-                "{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned"
-            )
-        if held >= messages:
-            reason = ""
-    return Coverage(messages, held, reason.format(held=held, count=messages, remedy=repair))
+    if index is None:
+        return messages, 0, reader.index_damage or Damage.MISSING
+    if f"{index.name}_docsize" not in schema.tables:
+        return messages, 0, Damage.BROKEN
+    held = messages - gaps_of(reader, index, newest).missing
+    if schema.is_index_stale:
+        return messages, held, Damage.STALE
+    return messages, held, Damage.GAPS if held < messages else None
+
+
+def read_coverage(reader: Reader) -> Coverage:
+    """Count the chat messages, and those the word index holds."""
+    schema = reader.schema
+    messages, held, damage = index_state(reader)
+    if damage is None:
+        return Coverage(messages, held)
+    reason = _REASONS[damage]
+    done, last = (_number(schema, f"fts_rebuild_{name}") for name in ("progress", "high_water"))
+    if damage is Damage.GAPS and done < last:
+        reason = N_(
+            "{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned"
+        )
+    repair = remedy(schema, damage)
+    return Coverage(messages, held, _(reason, held=held, count=messages, remedy=repair))
 
 
 def _number(schema: Schema, key: str) -> int:
@@ -211,12 +226,12 @@ def give_up_index(reader: Reader, error: StoreError) -> str:
         return ""
     if isinstance(error, StoreDamagedError):
         reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged
-    reader.index_remedy = remedy(schema, damage_of(schema, error))
+    reader.index_damage = damage_of(schema, error)
     reader.schema = schema.without_search()
     return _(
         "Hermes' search index cannot be used ({reason}): {remedy}.",
         reason=error.sentence,
-        remedy=reader.index_remedy,
+        remedy=remedy(schema, reader.index_damage),
     )
 
 
