@@ -6,6 +6,7 @@ and their hits join a search when they come.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
@@ -137,9 +138,9 @@ class MergedConnection(RemoteCalls):
         self._check()
         return self._open[place]
 
-    def _ask(self, place: Place, name: str, **values: Any) -> Any:
+    def _ask(self, place: Place, name: str, *items: Any, **values: Any) -> Any:
         """Return the answer of a place to a question with its own ids, with keys."""
-        return place.with_keys(getattr(self._store(place), name)(**values))
+        return place.with_keys(getattr(self._store(place), name)(*items, **values))
 
     # About one conversation, or some
 
@@ -156,31 +157,27 @@ class MergedConnection(RemoteCalls):
         plan = self._store(place).resume_plan(id_of(session_id), now)
         return replace(plan, conversation=place.with_keys(plan.conversation))
 
-    def _by_place(self, items: Sequence[Any]) -> Iterator[tuple[Place, list[Any]]]:
-        """Yield the places of some items, each with its own."""
+    def _by_place(self, name: str, items: Sequence[Any], *others: Any) -> Iterator[Any]:
+        """Yield the answers to a question about some items: that of each place about its own."""
         found: dict[Place, list[Any]] = {}
         for each in items:
             found.setdefault(self._place(each), []).append(each)
         for place, some in found.items():
-            yield place, place.with_own_ids(some)
+            yield self._ask(place, name, place.with_own_ids(some), *others)
 
     def _complete(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
         completed = {each.root_id: each for each in conversations}
-        for place, own in self._by_place(conversations):
-            if place.away is None:
-                answer = self._ask(place, name, conversations=own)
-                completed |= {each.root_id: each for each in answer}
+        there = [each for each in conversations if self._place(each).away is None]
+        for answer in self._by_place(name, there):
+            completed |= {each.root_id: each for each in answer}
         return list(completed.values())
 
     def _look_up(self, name: str, **values: Any) -> dict[str, object]:
         """Return what places know of sessions, or of their ids, by key; these are the first
         argument."""
-        found: dict[str, object] = {}
-        first = next(iter(values))
-        for place, own in self._by_place(values[first]):
-            found |= self._ask(place, name, **{**values, first: own})
-        return found
+        items, *others = values.values()
+        return dict(ChainMap(*self._by_place(name, items, *others)))
 
     with_names = partialmethod(_complete, "with_names")
     with_details = partialmethod(_complete, "with_details")
@@ -205,13 +202,9 @@ class MergedConnection(RemoteCalls):
         sessions: list[Session] = []
         for place in self._places:
             if place.host is None:
-                try:
-                    page = self._ask(place, "first_page", now=now, view=view, limit=limit)
+                ask = partial(self._ask, place, "first_page", now, view=view, limit=limit)
+                for _place, page in self._answer(place, ask, []):
                     sessions += page.sessions.values()
-                except QueryInterruptedError:
-                    raise
-                except BrowseError as error:
-                    place.error = error
         return Catalog(sessions, now, exact=False)
 
     def sessions_after(self, after: int | None) -> SessionsPortion:

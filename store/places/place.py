@@ -17,8 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..api import OpenStore, open_store
 from ..connection.connect import Fingerprint, Store
@@ -34,6 +33,9 @@ from ..sessions.models import Session, View
 from ..sessions.relations import ORPHANED
 from ..sessions.session_rows import StoreState
 from . import place_of
+
+if TYPE_CHECKING:
+    from ..hermes.health import StoreSummary
 
 _WHOLE_SECONDS = 30.0
 """At most so often is a store that changes read in full; in between, only what it has written."""
@@ -63,17 +65,15 @@ def number_in(value: object, numbers: Mapping[str, int]) -> int:
     Args:
         numbers: By the name of the place.
     """
-    found: list[int | None] = []
 
-    def note(key: str | int) -> str | int:
+    def number(key: str | int) -> int | None:
         if isinstance(key, str):
-            found.append(numbers.get(place_of(key)))
-        elif key != END:
-            found.append((key + _HALF) >> _BITS)
-        return key
+            return numbers.get(place_of(key))
+        return None if key == END else (key + _HALF) >> _BITS
 
-    _changed(value, note, is_id=True)
-    return next((number for number in found if number is not None), 0)
+    keys: list[str | int] = []
+    _changed(value, keys.append, is_id=True)
+    return next((each for each in map(number, keys) if each is not None), 0)
 
 
 def _changed(value: Any, change: _Translation, *, is_id: bool, is_keyed: bool = False) -> Any:
@@ -93,9 +93,7 @@ def _changed(value: Any, change: _Translation, *, is_id: bool, is_keyed: bool = 
             _changed(key, change, is_id=is_id or is_keyed): _changed(each, change, is_id=is_id)
             for key, each in value.items()
         }
-    names = getattr(value, "_fields", ())  # of a named tuple
-    if is_dataclass(value):
-        names = [each.name for each in fields(value) if each.init]
+    names = getattr(value, "__match_args__", ())  # the fields of a named tuple or a data class
     if names:
         return type(value)(**{each: _field(change, each, getattr(value, each)) for each in names})
     if isinstance(value, list | tuple | set | frozenset):
@@ -105,15 +103,6 @@ def _changed(value: Any, change: _Translation, *, is_id: bool, is_keyed: bool = 
 
 def _field(change: _Translation, name: str, value: Any) -> Any:
     return _changed(value, change, is_id=name in _ID_FIELDS, is_keyed=name in _KEYED_FIELDS)
-
-
-class Figures(NamedTuple):
-    """What a store has, in short."""
-
-    sessions: int
-    bytes: int
-    last_active: float | None
-    """Unix seconds."""
 
 
 class Place:
@@ -141,8 +130,10 @@ class Place:
         """With its own ids; `UNREAD` until it is read."""
         self.sessions: list[Session] = []
         """Those of the catalog, with keys."""
-        self.figures: Figures | None = None
-        """None until they are read."""
+        self.summary: StoreSummary | None = None
+        """Its facts and numbers; None until they are read."""
+        self.last_active: float | None = None
+        """When it was used last before that, in Unix seconds."""
         self.error: BrowseError | None = None
         """Why it could not be read."""
         self.reads = 0
@@ -176,10 +167,10 @@ class Place:
     @property
     def shown(self) -> list[Session]:
         """The sessions that are shown, with keys: none while it cannot be read."""
-        return self.sessions if self.error is None and self.away is None else []
+        return [] if self.error or self.away else self.sessions
 
     def look(self) -> None:
-        """Read the figures from a few rows; this may wait for a host. `error` says why that
+        """Read the summary and a few rows; this may wait for a host. `error` says why that
         failed."""
         try:
             with self.connect() as store:
@@ -189,7 +180,7 @@ class Place:
             self.error = error
             return
         newest = (page.conversation(root).last_active for root in page.order(View.ALL))
-        self.figures = Figures(summary.sessions or 0, summary.size, next(newest, None))
+        self.last_active, self.summary = next(newest, None), summary
 
     def refresh(self) -> None:
         """Read what has changed; a host is asked in the background, once at a time."""
@@ -235,7 +226,7 @@ class Place:
             state = store.state()  # before the catalog, so that no change in between is missed
             step = store.catalog(now, self.catalog), state
         self.catalog, self._state = step
-        self.sessions = [self.with_keys(each) for each in self.catalog.sessions.values()]
+        self.sessions = list(map(self.with_keys, self.catalog.sessions.values()))
         self.error, self._mark = None, mark
         self.reads += 1
 

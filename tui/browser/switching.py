@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
@@ -24,7 +25,7 @@ from hermes_browse.store.hermes.homes import Location, sessions_folder, short_re
 from hermes_browse.store.hosts.host import HostError
 from hermes_browse.store.hosts.ssh import in_thread
 from hermes_browse.store.places.merged import MergedStore, places_of
-from hermes_browse.store.places.place import Figures, Place
+from hermes_browse.store.places.place import Place
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -33,6 +34,9 @@ from ..text import formats
 from ..widgets.card import Card, styled
 from ..work.application import Arrival
 from .panes import Panes, load
+
+if TYPE_CHECKING:
+    from hermes_browse.store.hermes.health import StoreSummary
 
 
 def reason_of(place: Place, error: BrowseError, now: float) -> str:
@@ -106,7 +110,7 @@ class ProfilesCard(Card["Place | bool"]):
 
     def _lines(self) -> list[Content]:
         """Return a line for each place, and one for all of them."""
-        count = sum(each.figures.sessions for each in self._places if each.figures)
+        count = sum(each.summary.sessions or 0 for each in self._places if each.summary)
         every = Content(f"  {self._all} · {formats.counted(count, 'session')}")
         return [*map(self._line, self._places), every]
 
@@ -115,8 +119,9 @@ class ProfilesCard(Card["Place | bool"]):
         state."""
         mark = "● " if self._is_current(place) else "  "
         name = formats.fit(one_line(place.name, 60), 18)
-        if (figures := place.figures) is not None:
-            return Content.assemble(mark, (name, "bold"), (self._columns(figures), "dim"))
+        if (summary := place.summary) is not None:
+            columns = self._columns(summary, place.last_active)
+            return Content.assemble(mark, (name, "bold"), (columns, "dim"))
         state, error = (_("asking …"), "dim"), place.away or place.error
         if error is not None:
             state = reason_of(place, error, self._now), "$error"
@@ -127,11 +132,10 @@ class ProfilesCard(Card["Place | bool"]):
             return place.host == self._current.host
         return place.location().path == self._current.path
 
-    def _columns(self, figures: Figures) -> str:
-        count = _("{count:>9,} sessions", count=figures.sessions)
-        active = figures.last_active
+    def _columns(self, summary: StoreSummary, active: float | None) -> str:
+        count = _("{count:>9,} sessions", count=summary.sessions or 0)
         age = formats.age(active, self._now) if active is not None else _("never used")
-        return f"{count}  {formats.fit(formats.size(figures.bytes), 9, right=True)}  {age}"
+        return f"{count}  {formats.fit(formats.size(summary.size), 9, right=True)}  {age}"
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
