@@ -8,8 +8,6 @@ stands as a note where it is; the transcripts are never changed.
 from __future__ import annotations
 
 import contextlib
-import json
-import re
 import sqlite3
 import threading
 from collections.abc import Collection, Iterator
@@ -17,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from ..connection.stored_values import Json, as_time, write_json
+from ..connection.stored_values import Json, as_time, read_json, write_json
 from ..demo import INDEXES, TABLES, VERSION, Row, insert
 from ..errors import BrowseError
 from ..files import TemporaryFolder, open_regular
@@ -49,18 +47,14 @@ _TEXTS = (
     "reasoning_details",
 )  # fmt: skip
 _ROLES = ("user", "assistant", "tool", "system")
-_STAMP = re.compile(r"(\d{8}_\d{6})_")
 
 
 def _start_of(file: SessionFile) -> float:
     """Return the Unix seconds of the start, from the local time in the id; else of the file's last
     change."""
-    modified = file.stat.st_mtime
-    try:
-        stamp = _STAMP.match(file.session)
-        return datetime.strptime(stamp[1], "%Y%m%d_%H%M%S").timestamp() if stamp else modified
-    except (ValueError, OverflowError, OSError):
-        return modified
+    with contextlib.suppress(ValueError, OverflowError, OSError):
+        return datetime.strptime(file.session[:16], "%Y%m%d_%H%M%S_").timestamp()
+    return file.stat.st_mtime
 
 
 def read_pieces(path: Path) -> Iterator[Json]:
@@ -73,7 +67,7 @@ def read_pieces(path: Path) -> Iterator[Json]:
     try:
         with open_regular(path, follow=False) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         yield _note(_("the file cannot be read: {reason}", reason=_reason(error)))
 
 
@@ -85,8 +79,8 @@ def _lines(file: BinaryIO) -> Iterator[Json]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
         text = line.decode("utf-8-sig", "replace")
         try:
-            value, reason = json.loads(text), _("no object")
-        except (ValueError, RecursionError) as error:
+            value, reason = read_json(text), _("no object")
+        except ValueError as error:
             value, reason = None, _reason(error)
         if isinstance(value, dict):
             yield value
@@ -102,8 +96,6 @@ def _lines(file: BinaryIO) -> Iterator[Json]:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return _("nested too deep")
     said = error.strerror if isinstance(error, OSError) else getattr(error, "msg", None)
     return one_line(said or str(error), 80)
 
@@ -112,10 +104,10 @@ def _document(file: BinaryIO) -> Iterator[Json]:
     """Parse a JSON object with a list of `messages`, or such a list itself.
 
     Raises:
-        ValueError: It is damaged, or too large: Hermes replaces such a file as a whole (0.19).
-        RecursionError: It is nested too deep.
+        ValueError: It is damaged, nested too deep, or too large: Hermes replaces such a file as a
+            whole (0.19).
     """
-    messages = json.loads(file.read(MAX_SNAPSHOT_BYTES).decode("utf-8-sig", "replace"))
+    messages = read_json(file.read(MAX_SNAPSHOT_BYTES).decode("utf-8-sig", "replace"))
     if isinstance(messages, dict):
         facts = messages
         messages = facts.pop("messages", None)
@@ -241,14 +233,15 @@ class OldTranscripts:
 
     def _create(self) -> sqlite3.Connection:
         self.path.touch(mode=0o600, exist_ok=False)
-        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self.path, check_same_thread=False)
         # In WAL mode the writing thread and the reading threads do not wait for each other.
         statements = ["PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF"]
         # The third word of CREATE INDEX is its name.
         statements += [*TABLES, *(each for each in INDEXES if each.split()[2] in _INDEXES)]
         statements.append(f"INSERT INTO schema_version (version) VALUES ({VERSION})")
-        for statement in statements:
-            connection.execute(statement)
+        with connection:
+            for statement in statements:
+                connection.execute(statement)
         return connection
 
     def fill(self) -> bool:
@@ -267,14 +260,11 @@ class OldTranscripts:
                 session, rows = _read_transcript(file)
                 sessions.append(session)
                 first = len(self._queue) * _IDS_PER_FILE + 1
-                numbered = enumerate(rows[: _IDS_PER_FILE - 1], first)
-                messages += [{"id": id, **row} for id, row in numbered]
+                messages += [{"id": id, **row} for id, row in enumerate(rows, first)]
                 self.notes += sum(row["role"] == UNREADABLE for row in rows)
-            if sessions:
-                self._connection.execute("BEGIN")
+            with self._connection:
                 insert(self._connection, "sessions", sessions)
                 insert(self._connection, "messages", messages)
-                self._connection.execute("COMMIT")
             return bool(self._queue)
 
     def fill_all(self) -> None:
