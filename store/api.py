@@ -101,7 +101,7 @@ class OpenStore(StoreWrites):
         changes = self.changes(state, later.catalog.unseen(catalog, touched))
         if changes is None:
             return None
-        return later.catalog.updated(catalog, changes, now, touched)
+        return later.catalog.updated(catalog, *changes, now, touched)
 
     lineage = read(later.lineage.read_lineage)
 

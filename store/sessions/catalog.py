@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from functools import partial
 from heapq import merge
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from ..connection.reader import Reader, chunks
 from ..errors import no_session
@@ -34,7 +34,7 @@ from .relations import (
     start_key,
     status,
 )
-from .session_rows import StoreChanges, StoreState, read_all, read_portion
+from .session_rows import StoreState, read_all, read_portion
 
 _T = TypeVar("_T")
 _REREAD = 200
@@ -163,8 +163,7 @@ class Catalog(ParentLinks):
         """Return what a function makes of the catalog; made once."""
         if make not in self._kept:
             self._kept[make] = make(self)
-        found: _T = self._kept[make]
-        return found
+        return cast("_T", self._kept[make])
 
     def root_of(self, session_id: str) -> str | None:
         """Return the root id of a session's conversation; None if there is no such session."""
@@ -289,17 +288,20 @@ def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
 
 
 def updated(
-    catalog: Catalog, changes: StoreChanges, now: float, touched: Collection[str]
+    catalog: Catalog,
+    state: StoreState,
+    changed: Iterable[Session],
+    now: float,
+    touched: Collection[str],
 ) -> tuple[Catalog, StoreState] | None:
-    """Return a catalog with changes, and its state; None if sessions are missing.
+    """Return a catalog with what `read_changes` has read, and its state; None if sessions are
+    missing.
 
     `touched` are the ids of sessions that are known to have been changed, deleted or restored.
     """
     kept = {key: each for key, each in catalog.sessions.items() if key not in touched}
-    kept |= {session.id: session for session in changes.sessions}
-    if len(kept) != changes.state.sessions:
-        return None
-    return Catalog(kept.values(), now), changes.state
+    kept |= {session.id: session for session in changed}
+    return (Catalog(kept.values(), now), state) if len(kept) == state.sessions else None
 
 
 class SpareReason(NamedTuple):

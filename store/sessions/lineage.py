@@ -83,8 +83,7 @@ def _follow(
 
 def resume_reason(conversation: Conversation) -> str:
     """Return why its tip is the session to resume."""
-    count = len(conversation.segments)
-    return ngettext("the only part", "newest of {count:,} parts", count)
+    return ngettext("the only part", "newest of {count:,} parts", len(conversation.segments))
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:

@@ -134,10 +134,8 @@ def is_reset(child: Session, parent: Session) -> bool:
     It does if the child has a reset marker for any session, or the key of a parent that ended by a
     reset.
     """
-    if child.reset_from is not None:
-        return True
     has_key = bool(child.session_key) and child.session_key == parent.session_key
-    return has_key and parent.end_reason in RESET_REASONS
+    return child.reset_from is not None or (has_key and parent.end_reason in RESET_REASONS)
 
 
 def continuation_rank(child: Session) -> tuple[int, float, float, str]:
@@ -196,9 +194,8 @@ def is_stale(conversation: Conversation, now: float) -> bool:
 
     `now` is in Unix seconds. A conversation without any time is never stale.
     """
-    if is_ended(conversation.segments) or conversation.status is Status.LIVE:
-        return False
-    return STALE_AFTER <= idle_seconds(conversation, now) < inf
+    is_open = not is_ended(conversation.segments) and conversation.status is not Status.LIVE
+    return is_open and STALE_AFTER <= idle_seconds(conversation, now) < inf
 
 
 # Cron jobs: the store has no table of them (0.19, `cron/scheduler.py`)

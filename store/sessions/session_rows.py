@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import chain, islice
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -37,8 +38,8 @@ from .relations import source_names
 MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _MAX_MESSAGES = 20_000
 """If there are more new messages than this (an import), everything is read again."""
-_PORTION = 2_000
-"""Sessions of a portion, about."""
+_SLICES = 8
+"""Of a portion."""
 _SLICE = 250
 """Rows that one statement reads.
 
@@ -173,12 +174,10 @@ class SessionsPortion(NamedTuple):
 def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
     """Read the sessions after a rowid, None for the first, in short statements."""
     busy, tags = read_busy(reader), tags_if_readable(reader)
-    sessions: list[Session] = []
-    for rows in reader.slices(_STATEMENT, "s.rowid", _SLICE, after=after):
-        sessions += [_session(row, busy, tags) for row in rows]
-        if len(sessions) >= _PORTION:
-            return SessionsPortion(sessions, as_int(rows[-1][0]))
-    return SessionsPortion(sessions, None)
+    slices = reader.slices(_STATEMENT, "s.rowid", _SLICE, after=after)
+    rows = list(chain.from_iterable(islice(slices, _SLICES)))
+    last = as_int(rows[-1][0]) if len(rows) == _SLICES * _SLICE else None
+    return SessionsPortion([_session(row, busy, tags) for row in rows], last)
 
 
 def read_all(portion_after: Callable[[int | None], SessionsPortion]) -> Iterator[Session]:
@@ -207,25 +206,16 @@ class StoreState(NamedTuple):
 def read_state(reader: Reader) -> StoreState:
     """Read the state of a store; call it before reading the catalog, so that no change is missed
     between the two."""
-    row = reader.rows(
+    (row,) = reader.rows(
         "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), "
         "(SELECT count(id) FROM sessions)"
-    )[0]
-    message, session, sessions = map(as_int, row)
-    return StoreState(message, session, sessions, read_busy(reader))
-
-
-class StoreChanges(NamedTuple):
-    """What a store has that a catalog may not have."""
-
-    state: StoreState
-    sessions: list[Session]
-    """Those with new messages, new ones, and those that were asked for."""
+    )
+    return StoreState._make([*map(as_int, row), read_busy(reader)])
 
 
 def read_changes(
     reader: Reader, state: StoreState, session_ids: Sequence[str]
-) -> StoreChanges | None:
+) -> tuple[StoreState, list[Session]] | None:
     """Read what has changed since a state, and some sessions again; None if the ids started over,
     or too much has changed.
 
@@ -233,10 +223,13 @@ def read_changes(
     second. New messages and sessions are found by id and rowid. Changes without such a trace (a
     title, an end, an archiving by another program) are found only in the sessions asked for, see
     `unseen`; others need a new catalog.
+
+    Returns:
+        The new state; the sessions with new messages, new ones, and those that were asked for.
     """
     new = read_state(reader)
-    is_older = new.message < state.message or new.session < state.session
-    if is_older or new.message - state.message > _MAX_MESSAGES:
+    arrived = new.message - state.message
+    if not 0 <= arrived <= _MAX_MESSAGES or new.session < state.session:
         return None
     rows = reader.rows(
         "SELECT session_id FROM messages NOT INDEXED WHERE id > ? "
@@ -248,7 +241,7 @@ def read_changes(
         "SELECT id FROM session_rows WHERE parent_session_id IN ({keys})", session_ids
     )
     ids = dict.fromkeys([*first_texts(rows), *(state.busy ^ new.busy), *session_ids])
-    return StoreChanges(new, read_sessions(reader, list(ids), busy=new.busy))
+    return new, read_sessions(reader, list(ids), busy=new.busy)
 
 
 # The session that a user means
@@ -256,6 +249,10 @@ def read_changes(
 _CANDIDATES = 10
 _MOST_TITLES = 2_000
 """Compared with one that no session has."""
+_BY_TITLE = (
+    "SELECT id FROM (SELECT id FROM session_rows WHERE title LIKE ? ESCAPE '\\' "
+    "ORDER BY started_at DESC LIMIT 1) UNION ALL SELECT id FROM session_rows WHERE title = ?"
+)
 
 
 def resolve_title(reader: Reader, title: str) -> str | None:
@@ -264,12 +261,8 @@ def resolve_title(reader: Reader, title: str) -> str | None:
 
     As in Hermes, only the match of the plain title is case-sensitive.
     """
-    title = text_of(title)  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
     pattern = re.sub(r"([\\%_])", r"\\\1", title) + " #%"
-    numbered = "SELECT id FROM session_rows WHERE title LIKE ? ESCAPE '\\' ORDER BY started_at DESC"
-    plain = "SELECT id FROM session_rows WHERE title = ?"
-    sql = f"SELECT id FROM ({numbered} LIMIT 1) UNION ALL {plain}"
-    return next(iter(first_texts(reader.rows(sql, [pattern, title]))), None)
+    return as_text(reader.value(_BY_TITLE, [pattern, title]))
 
 
 def resolve_session(reader: Reader, text: str) -> str:
@@ -279,7 +272,7 @@ def resolve_session(reader: Reader, text: str) -> str:
     Raises:
         NotFoundError: Nothing matches; or it is a prefix of several ids, and not a title.
     """
-    text = text_of(text)
+    text = text_of(text)  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
     if reader.rows("SELECT 1 FROM sessions WHERE id = ?", [text]):
         return text
     ids: list[str] = []
