@@ -201,10 +201,13 @@ class Candidates:
                 self.progress((at - start * step) / (abs(end - start) + 1))
             for key, is_in, session_id, stamp in rows:
                 if is_in:
-                    moment = as_time(stamp) or FAR_PAST
-                    needs_check = not source.is_certain
-                    place = as_int(key) * step
-                    yield Candidate(place, True, needs_check, text_of(session_id), moment)
+                    yield Candidate(
+                        as_int(key) * step,
+                        is_row=True,
+                        needs_check=not source.is_certain,
+                        session_id=text_of(session_id),
+                        moment=as_time(stamp) or FAR_PAST,
+                    )
 
     def in_time(self, after: int | None = None) -> Iterator[list[int]]:
         """Yield the ids of candidates in the order of time, after one.

@@ -146,7 +146,7 @@ class Search(Candidates):
                 return self._ranked(index.name, most + 1, start)
             self.notes.append(_("Newest first: only what the word index finds can be ranked."))
         rows: list[StoredRow] = []
-        for page in self._hits(start, min(most + 1, _BATCH)):
+        for page in self._hits(start):
             known = len(rows)
             rows += islice(page, most + 1 - known)
             if len(rows) > most:
@@ -160,7 +160,7 @@ class Search(Candidates):
             rows.sort(key=self._is_edit, reverse=True)
         return rows
 
-    def _hits(self, after: int | None, batch: int) -> Iterator[Iterator[StoredRow]]:
+    def _hits(self, after: int | None) -> Iterator[Iterator[StoredRow]]:
         """Yield the hits in order, a few at a time: those that edit one of the files that are
         looked for, then the others."""
         passes = [(False, after)]
@@ -168,12 +168,12 @@ class Search(Candidates):
             passes = [(True, after), (False, None)]
         for edits, start in passes:
             for ids in self.in_time(start):
-                rows = self._accepted(ids, batch)
+                rows = self._accepted(ids)
                 yield (row for row in rows if self._is_edit(row) is edits)
 
-    def _accepted(self, ids: Sequence[int], batch: int = _BATCH) -> Iterator[StoredRow]:
+    def _accepted(self, ids: Sequence[int]) -> Iterator[StoredRow]:
         """Yield the rows with the terms, until the search is stopped."""
-        for some in chunks(ids, batch):
+        for some in chunks(ids, _BATCH):
             if self.stops():
                 return
             yield from (row for row in self._rows(some) if row.is_accepted(self.asked))
@@ -188,7 +188,7 @@ class Search(Candidates):
     def _ranked(self, index: str, most: int, after: int | None) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
         wanted = max(_RELEVANT, most)
-        rows = list(islice(chain.from_iterable(self._hits(after, _BATCH)), wanted))
+        rows = list(islice(chain.from_iterable(self._hits(after)), wanted))
         if not rows:
             return rows
         if len(rows) == wanted:

@@ -103,7 +103,7 @@ def find_hits(
 def _titles(search: Search) -> list[str]:
     """Return the roots of the conversations that are found by their names, the newest first."""
     query, roots = search.query, search.roots
-    if not query.groups or query.in_reasoning or query.files:
+    if query.in_reasoning or query.files:
         return []
     found = titled(search.catalog, query)
     return found if roots is None else [root for root in found if root in roots]
@@ -112,28 +112,27 @@ def _titles(search: Search) -> list[str]:
 def titled(catalog: Catalog, query: Query) -> list[str]:
     """Return the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first."""
-    roots, names = catalog.kept(_names)
-    found: set[int] = set()
+    names = catalog.kept(_names)
+    found: set[str] = set()
     for group in query.groups:
         first, *others = (fold_composed(each.text) for each in group)
-        indexes = [index for index, name in enumerate(names) if first in name]
+        roots = [root for root, name in names.items() if first in name]
         for word in others:
-            indexes = [index for index in indexes if word in names[index]]
-        found.update(indexes)
+            roots = [root for root in roots if word in names[root]]
+        found.update(roots)
     for each in query.excluded:
-        found = {index for index in found if not each.first(names[index])}
-    return [roots[index] for index in sorted(found)]
+        found = {root for root in found if not each.first(names[root])}
+    return list(filter(found.__contains__, names))
 
 
-def _names(catalog: Catalog) -> tuple[list[str], list[str]]:
-    """Return the roots of all conversations, the newest first, and the folded titles and ids of
-    each."""
-    conversations = catalog.select(View.ALL)
-    names = (
-        " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
-        for each in conversations
-    )
-    return [each.root_id for each in conversations], [fold_composed(each) for each in names]
+def _names(catalog: Catalog) -> dict[str, str]:
+    """Return the folded titles and ids of all conversations, by their roots, the newest first."""
+    return {
+        each.root_id: fold_composed(
+            " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
+        )
+        for each in catalog.select(View.ALL)
+    }
 
 
 def conversations_of(

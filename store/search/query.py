@@ -165,9 +165,8 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
         negate = token[0] == "NOT"
         reason, is_fatal = "", False
         if token["unpaired"]:
-            start = token.start("unpaired")
             ignored = _("an unpaired quotation mark: ignored")
-            problems.append(QueryProblem(start, start + 1, ignored))
+            problems.append(QueryProblem(*token.span("unpaired"), ignored))
         if token[0] == "OR":
             groups.append([])
             if any(each["key"] for each in tokens[max(index - 1, 0) : index + 2]):
