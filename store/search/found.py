@@ -115,11 +115,10 @@ def titled(catalog: Catalog, query: Query) -> list[str]:
     names = catalog.kept(_names)
     found: set[str] = set()
     for group in query.groups:
-        first, *others = (fold_composed(each.text) for each in group)
-        roots = [root for root, name in names.items() if first in name]
-        for word in others:
-            roots = [root for root in roots if word in names[root]]
-        found.update(roots)
+        left = names
+        for word in (fold_composed(each.text) for each in group):
+            left = {root: name for root, name in left.items() if word in name}
+        found.update(left)
     for each in query.excluded:
         found = {root for root in found if not each.first(names[root])}
     return list(filter(found.__contains__, names))
