@@ -43,7 +43,7 @@ from .host import Host, HostError
 T = TypeVar("T")
 Arguments = Mapping[str, object]
 """Of a call, by name; or types by name."""
-PROTOCOL = 14
+PROTOCOL = 15
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""

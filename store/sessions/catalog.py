@@ -14,7 +14,6 @@ from ..errors import no_session
 from ..wording import _
 from .models import (
     Conversation,
-    Hidden,
     Relation,
     Session,
     Sort,
@@ -212,13 +211,6 @@ class Catalog(ParentLinks):
     def counts(self) -> dict[View, int]:
         """Return the number of conversations in each view."""
         return {view: len(self.listed(view)) for view in View}
-
-    def hidden(self, view: View, shown: int) -> Hidden:
-        """Count what is not on screen: with the `shown` ones of a view it sums up to all."""
-        others = {View.AUTOMATION, View.ARCHIVED} - {view} if view is not View.ALL else ()
-        elsewhere = {each.value: len(self.listed(each)) for each in others}
-        other = len(self.listed(View.ALL)) - shown - sum(elsewhere.values())
-        return Hidden(**elsewhere, other=other)
 
     def order(
         self,

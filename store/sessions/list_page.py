@@ -11,17 +11,16 @@ from ..connection.reader import Reader
 from ..messages.decode import read_previews
 from ..messages.transcript import count_rows
 from .catalog import read_catalog
-from .models import Conversation, Hidden, Sort, View
+from .models import Conversation, Sort, View
 from .relations import ids_of
 
 
 class ListPage(NamedTuple):
-    """Some conversations of a view, and how many there are."""
+    """Some conversations of a view, and how many there are in all."""
 
     conversations: list[Conversation]
-    total: int
-    """In all views."""
-    hidden: Hidden
+    counts: dict[View, int]
+    """Of each view."""
 
 
 def read_list_page(
@@ -51,7 +50,7 @@ def read_list_page(
     page = with_details(reader, list(map(catalog.conversation, shown)))
     if sort is Sort.SIZE:
         page = [each._replace(size=amounts[each.root_id]) for each in page]
-    return ListPage(page, catalog.counts()[View.ALL], catalog.hidden(view, len(page)))
+    return ListPage(page, catalog.counts())
 
 
 def _sum(counts: Mapping[str, int], conversation: Conversation) -> int:

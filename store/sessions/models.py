@@ -334,11 +334,3 @@ class Lineage(NamedTuple):
     """Id of the session that `hermes --resume=<target>` opens by its own rules (0.18)."""
     nodes: tuple[Node, ...]
     """Parents before children."""
-
-
-class Hidden(NamedTuple):
-    """Number of conversations that are not on screen, by reason."""
-
-    automation: int = 0
-    archived: int = 0
-    other: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.sessions.catalog import is_descending, sort_key
 from hermes_browse.store.sessions.list_page import ListPage
-from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 
 from ..text import formats, sentences
@@ -86,7 +87,8 @@ class ListCommand(ManyStoresCommand[_Listed]):
 
     def report(self, answers: Answers[_Listed]) -> None:
         rows = _page(answers, self.given)
-        total, hidden = _total_and_hidden(answers, len(rows))
+        counts = {each: sum(one.page.counts[each] for one in answers.values) for each in View}
+        hidden = _hidden(counts, View(self.given.view), len(rows))
         old_files = 0 if answers.single is None else answers.single.old_files
         if self.given.json:
             document: Json = {
@@ -94,8 +96,8 @@ class ListCommand(ManyStoresCommand[_Listed]):
                 **answers.facts,
                 "view": self.given.view,
                 "shown": len(rows),
-                "total": total,
-                "hidden": hidden._asdict(),
+                "total": counts[View.ALL],
+                "hidden": hidden,
                 **({} if answers.single is None else {"old_transcripts": old_files}),
                 "conversations": [  # of thousands, it takes as long as reading them
                     row.place | conversation_json(row.conversation, row.rules) for row in rows
@@ -104,7 +106,7 @@ class ListCommand(ManyStoresCommand[_Listed]):
             self.print_json(document)
         else:
             print_table([*place_columns(answers), *_COLUMNS], rows)
-            words = _shown_line(len(rows), total, hidden, old_files)
+            words = _shown_line(len(rows), counts[View.ALL], hidden, old_files)
             note(formats.joined(words, answers.summary))
 
 
@@ -125,21 +127,21 @@ def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
     return rows[arguments.offset : arguments.offset + arguments.limit if arguments.limit else None]
 
 
-def _total_and_hidden(answers: Answers[_Listed], shown: int) -> tuple[int, Hidden]:
-    """Return how many conversations there are in all stores, and why the others are not shown."""
-    pages = [answer.page for answer in answers.values]
-    total = sum(page.total for page in pages)
-    automation = sum(page.hidden.automation for page in pages)
-    archived = sum(page.hidden.archived for page in pages)
-    return total, Hidden(automation, archived, total - shown - automation - archived)
+def _hidden(counts: Mapping[View, int], view: View, shown: int) -> dict[str, int]:
+    """Count what is not printed, by reason: with the `shown` ones of a view it sums up to all."""
+    elsewhere = {
+        each.value: 0 if view in (each, View.ALL) else counts[each]
+        for each in (View.AUTOMATION, View.ARCHIVED)
+    }
+    return elsewhere | {"other": counts[View.ALL] - shown - sum(elsewhere.values())}
 
 
-def _shown_line(shown: int, total: int, hidden: Hidden, old_files: int) -> str:
+def _shown_line(shown: int, total: int, hidden: Mapping[str, int], old_files: int) -> str:
     line = _("{count:,} of {total:,} shown", count=shown, total=total)
     counts = {
-        _("{count:,} automation"): hidden.automation,
-        _("{count:,} archived"): hidden.archived,
-        _("{count:,} others (subagents, hidden, other sources or pages)"): hidden.other,
+        _("{count:,} automation"): hidden["automation"],
+        _("{count:,} archived"): hidden["archived"],
+        _("{count:,} others (subagents, hidden, other sources or pages)"): hidden["other"],
         _("{count:,} old transcripts: --old"): old_files,
     }
     phrases = [phrase.format(count=count) for phrase, count in counts.items() if count]

@@ -101,8 +101,8 @@ def test_every_session_is_in_one_chain_and_reachable(reader, catalog):
             stack.extend(catalog.child_conversations(chain))
     assert reached == set(segments)
     counts = catalog.counts()
-    for view in View:
-        assert counts[view] + sum(catalog.hidden(view, counts[view])) == counts[View.ALL]
+    listed = [root for view in View if view is not View.ALL for root in catalog.listed(view)]
+    assert len(listed) == len(set(listed)) <= counts[View.ALL]
 
 
 def test_markers_that_were_inherited(tmp_path):
