@@ -179,15 +179,13 @@ def _in_escapes(each: Term, starts: Iterable[str] = ()) -> Iterator[str]:
     if each.composed[:1] in "iI":  # the one letter that is two in lower case
         forms.append(f"\u0130{each.composed[1:]}")
     for form in forms:
-        escaped = json.dumps(form)[1:-1]
-        if "\\u" not in escaped:
-            continue
-        if not each.words:  # what stands before the first escape may belong to a longer word
-            yield _phrase(words_of(escaped[escaped.find("\\u") :]), is_open=True)
-            continue
-        first, *others = words_of(escaped)
-        for start in starts:
-            yield _phrase([start + first, *others], is_open=each.is_prefix)
+        before, escape, rest = json.dumps(form)[1:-1].partition("\\u")
+        if escape and each.words:
+            first, *others = words_of(before + escape + rest)
+            for start in starts:
+                yield _phrase([start + first, *others], is_open=each.is_prefix)
+        elif escape:  # what stands before the first one may belong to a longer word
+            yield _phrase(words_of(escape + rest), is_open=True)
 
 
 class Spellings:
@@ -290,10 +288,10 @@ class Spellings:
         marks = [each for each in beyond_ascii if _MARKS[0] <= each < _MARKS[1]]
         forms = [
             [letter, *(each for each in beyond_ascii if fold(each) == letter != each)]
-            for letter in text
+            for letter in text[: _WINDOWS + 2]
         ]
         parts = []
-        for first, second, third in list(zip(forms, forms[1:], forms[2:], strict=False))[:_WINDOWS]:
+        for first, second, third in zip(forms, forms[1:], forms[2:], strict=False):
             third_or_mark = [*third, *(second if marks else ()), *marks]
             trigrams = set(map("".join, product(first, [*second, *marks], third_or_mark)))
             if len(trigrams) <= _MOST_TRIGRAMS:

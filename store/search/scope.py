@@ -188,8 +188,7 @@ def _read_column(
         counted = count_rows(reader, [each.id for each in segments])
         found = [(id, [count]) for id, count in counted.items()]
     else:
-        if known:
-            forget_changed(reader, segments, known)
+        forget_changed(reader, segments, known)
         measured = measure(reader, segments, known=known)
         found = [(each.id, [measured[each.id].total]) for each in segments]
     parts: defaultdict[str | None, list[Any]] = defaultdict(list)

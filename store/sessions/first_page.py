@@ -41,12 +41,15 @@ def _newest_candidates(reader: Reader, view: View, wanted: int, *, in_order: boo
     # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early
     # column, so that skipping rows by it is cheap.
     skipped = tuple(sorted(AUTOMATION_SOURCES)) if view is View.CHATS else "()"
-    messages = f"SELECT session_id FROM messages ORDER BY id DESC LIMIT {_MESSAGES * wanted}"
-    among = (
-        f"SELECT s.id, s.source FROM session_rows s ORDER BY {order} DESC LIMIT {_AMONG * wanted}"
-    )
-    chosen = f"SELECT id FROM ({among}) WHERE source IS NULL OR source NOT IN {skipped}"
-    sql = f"SELECT session_id FROM ({messages}) UNION SELECT id FROM ({chosen} LIMIT {_STARTED * wanted})"
+    sql = f"""
+        SELECT session_id FROM (
+            SELECT session_id FROM messages ORDER BY id DESC LIMIT {_MESSAGES * wanted}
+        ) UNION SELECT id FROM (
+            SELECT id FROM (
+                SELECT s.id, s.source FROM session_rows s ORDER BY {order} DESC LIMIT {_AMONG * wanted}
+            ) WHERE source IS NULL OR source NOT IN {skipped} LIMIT {_STARTED * wanted}
+        )
+    """
     return first_texts(reader.rows(sql))
 
 

@@ -104,9 +104,8 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     nothing = {True: _("no text"), False: _("no messages")}
     nodes: list[Node] = []
     for conversation, above in _family(catalog, catalog.top_conversation(focus)):
-        root, segments = conversation.root, conversation.segments
-        relation, note = catalog.relation(root)
-        parent_id = root.parent_id if nodes else None
+        segments = conversation.segments
+        relation, note = catalog.relation(conversation.root)
         children = catalog.child_conversations(conversation)
         agents = [child for child in children if child.relation is Relation.DELEGATED]
         for at, session in enumerate(segments):
@@ -115,7 +114,6 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
             nodes.append(
                 Node(
                     session=session,
-                    parent_id=parent_id,
                     above=above,
                     relation=relation,
                     on_path=conversation is focus,
@@ -126,7 +124,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
                     tree_cost_usd=known_sum([*later.values(), *below]),
                 )
             )
-            parent_id, relation, note = session.id, Relation.CONTINUED, ""
+            relation, note = Relation.CONTINUED, ""
     return Lineage(session_id, focus.id, resume_reason(focus), predicted, tuple(nodes))
 
 

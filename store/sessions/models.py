@@ -304,8 +304,6 @@ class Node(NamedTuple):
     """One session in a lineage tree."""
 
     session: Session
-    parent_id: str | None
-    """Id of the parent node; None for the top one."""
     above: str | None
     """Id of the session that it stands under in a tree: all parts of a conversation stand under the
     parent of the first one, and what is nested too deep under the deepest session."""

@@ -278,8 +278,10 @@ def resolve_session(reader: Reader, text: str) -> str:
     ids: list[str] = []
     if text:
         # Not LIKE, which ignores the case of ASCII letters.
-        sql = "SELECT id FROM session_rows WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1"
-        sql += f" ORDER BY started_at DESC LIMIT {_CANDIDATES + 1}"
+        sql = (
+            "SELECT id FROM session_rows WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 "
+            f"ORDER BY started_at DESC LIMIT {_CANDIDATES + 1}"
+        )
         ids = first_texts(reader.rows(sql, [text]))
         session_id = ids[0] if len(ids) == 1 else resolve_title(reader, text)
         if session_id is not None:
@@ -301,8 +303,10 @@ def resolve_session(reader: Reader, text: str) -> str:
 def _near_titles(reader: Reader, text: str) -> list[str]:
     """Return up to three titles of the newest sessions that are spelled like a text, in any
     case."""
-    sql = "SELECT title FROM session_rows WHERE title <> '' ORDER BY started_at DESC"
-    rows = reader.rows(f"{sql} LIMIT {_MOST_TITLES}")
+    rows = reader.rows(
+        "SELECT title FROM session_rows WHERE title <> '' ORDER BY started_at DESC LIMIT ?",
+        [_MOST_TITLES],
+    )
     titles = {title.casefold(): title for title in first_texts(rows)}
     return [titles[each] for each in get_close_matches(text.casefold(), titles)]
 

@@ -41,18 +41,20 @@ class LineageCommand(StoreCommand):
         compactions = () if self.given.json else read_compactions(store, lineage)
         document = fields(lineage, "focus hermes_opens=predicted") | {
             "resume": fields(lineage, "id=target reason"),
-            "nodes": list(map(_node_json, lineage.nodes)),
+            "nodes": [_node_json(node, lineage) for node in lineage.nodes],
         }
         self.give(document, print_lines, _lines(entries_of(lineage, compactions), lineage))
         if not self.given.json:
             warn_of_another(lineage)
 
 
-def _node_json(node: Node) -> Json:
-    """Build a NODE of the JSON contract."""
+def _node_json(node: Node, lineage: Lineage) -> Json:
+    """Build a NODE of the JSON contract; the parent of the top one is none of them."""
+    is_top = node is lineage.nodes[0]
     return (
         fields(node.session, "id title source started_at last_active cost_usd end_reason tags")
-        | fields(node, "parent_id relation on_path status tree_cost_usd message_count=shown_count")
+        | {"parent_id": None if is_top else node.session.parent_id}
+        | fields(node, "relation on_path status tree_cost_usd message_count=shown_count")
         | {"note": node.note or None}
     )
 
