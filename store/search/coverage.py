@@ -177,17 +177,14 @@ def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
     is_kept = f"{index.name}_insert" in reader.schema.triggers and not known.missing
     if is_kept and newest == known.newest:
         return known
-    gaps = IndexGaps(newest, truncated=known.truncated + _truncated(reader, index, known.newest))
-    if f"{index.name}_docsize" in reader.schema.tables:
-        condition = f"m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
-        after = known.newest if is_kept else LOW
-        # Without the plus SQLite would read all rows from the table instead of an index.
-        key = "m.id" if after > 0 else "+m.id"
-        sql = (
-            f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
-        )
-        missing, first, last = map(as_int, reader.rows(sql, [after])[0])
-        gaps = gaps._replace(missing=missing, first=first, last=last, sql=condition)
+    condition = f"m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
+    after = known.newest if is_kept else LOW
+    # Without the plus SQLite would read all rows from the table instead of an index.
+    key = "m.id" if after > 0 else "+m.id"
+    sql = f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
+    missing, first, last = map(as_int, reader.rows(sql, [after])[0])
+    truncated = known.truncated + _truncated(reader, index, known.newest)
+    gaps = IndexGaps(newest, missing, first, last, condition, truncated)
     reader.of_file.others[index.name] = gaps
     return gaps
 

@@ -143,7 +143,7 @@ class Search(Candidates):
         index = self.reader.schema.fts
         if self.order == HitOrder.RELEVANCE and self.engines:
             if index is not None and "fts5" in self.engines:
-                return self._ranked(index.name, most + 1, start)
+                return self._ranked(index.name, most + 1)
             self.notes.append(_("Newest first: only what the word index finds can be ranked."))
         rows: list[StoredRow] = []
         for page in self._hits(start):
@@ -185,10 +185,10 @@ class Search(Candidates):
         """Whether a row edits one of the files that are looked for."""
         return any(edits_file(row.tool_calls, name) for name in self._files)
 
-    def _ranked(self, index: str, most: int, after: int | None) -> list[StoredRow]:
-        """Return hits best first by bm25, equally good ones newest first."""
+    def _ranked(self, index: str, most: int) -> list[StoredRow]:
+        """Return the first hits, best first by bm25, equally good ones newest first."""
         wanted = max(_RELEVANT, most)
-        rows = list(islice(chain.from_iterable(self._hits(after)), wanted))
+        rows = list(islice(chain.from_iterable(self._hits(None)), wanted))
         if not rows:
             return rows
         if len(rows) == wanted:

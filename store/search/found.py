@@ -194,9 +194,11 @@ def read_hit_page(
 ) -> HitPage:
     """Search; `sources` and `roles` are filters like those of the query, `limit` is the most hits (0
     for all), `context` the messages before and after each."""
-    named = {"source": sources, "role": roles}
-    options = [Filter(key, ":", each) for key, values in named.items() for each in values]
-    query = replace(query, filters=(*query.filters, *options))
+    options = (
+        *(Filter("source", ":", each) for each in sources),
+        *(Filter("role", ":", each) for each in roles),
+    )
+    query = replace(query, filters=query.filters + options)
     search = Search(reader, query, now, view=view, order=order)
     answer = search.page(limit)
     wider: tuple[Suggestion, ...] = ()

@@ -163,7 +163,6 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     for index, token in enumerate(tokens):
         is_negated = negate or bool(token["negated"])
         negate = token[0] == "NOT"
-        reason, is_fatal = "", False
         if token["unpaired"]:
             ignored = _("an unpaired quotation mark: ignored")
             problems.append(QueryProblem(*token.span("unpaired"), ignored))
@@ -173,19 +172,20 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
                 reason = _(
                     "OR joins words only: filters of one key are alternatives, others must all hold"
                 )
+                problems.append(QueryProblem(*token.span(), reason))
         elif token["key"]:
             value = token["word"] if token["quoted"] is None else token["quoted"]
             typed = Filter(token["key"].lower(), token["op"], value, is_negated, *token.span())
             kind = BY_KEY[typed.key]
-            reason, is_fatal = kind.reason(typed, moment), kind.is_required
+            reason = kind.reason(typed, moment)
             if kind.is_cleanup_only and not for_cleanup:
                 reason = _("{key}: works in a clean-up only", key=typed.key)
-            if not reason:
+            if reason:
+                problems.append(QueryProblem(*token.span(), reason, is_fatal=kind.is_required))
+            else:
                 filters.append(typed)
         elif token[0] not in _OPERATORS and (term := _term(token)):
             (excluded if is_negated else groups[-1]).append(term)
-        if reason:
-            problems.append(QueryProblem(*token.span(), reason, is_fatal=is_fatal))
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:
         reason = _("only exclusions: add something to search for")

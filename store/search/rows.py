@@ -205,11 +205,11 @@ def _json_to_text(json_text: str, *, is_call: bool) -> str:
         string, colon, word = token.groups()
         if colon:
             name = "" if string in _NAMELESS or (is_call and not fields) else unescaped(string)
-            continue
-        value = unescaped(string) if string is not None else word if word != "null" else ""
-        if value and (name, value) not in _USUAL:
-            fields.append(f"{name}: {value}" if name else value)
-        name = ""
+        else:
+            value = unescaped(string) if string is not None else word if word != "null" else ""
+            if value and (name, value) not in _USUAL:
+                fields.append(f"{name}: {value}" if name else value)
+            name = ""
     return " · ".join(fields)
 
 

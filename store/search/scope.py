@@ -105,9 +105,7 @@ def roots_in(
     conversations = catalog.kept(ConversationTable)
     sizes = {} if known is None else known
     with conversations.lock:
-        for column in _LATER:
-            if f"c.{column}" not in condition.sql:
-                continue
+        for column in (each for each in _LATER if f"c.{each}" in condition.sql):
             if column in _CHANGING:
                 conversations.table.execute(f"UPDATE conversations SET {column} = NULL")
             # What is compared with NULL is neither true nor false.

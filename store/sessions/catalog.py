@@ -228,8 +228,11 @@ class Catalog(ParentLinks):
         those of `sort_key`.
         """
         names = source_names(sources)
-        shown = self.select(view)
-        roots = [each.root_id for each in shown if not names or each.source.casefold() in names]
+        roots = [
+            each.root_id
+            for each in self.select(view)
+            if not names or each.source.casefold() in names
+        ]
         if sort is Sort.ACTIVITY:
             return roots[::-1] if reverse else roots
         key = sort_key(sort, amounts or {})
