@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import finalize
 
 from ..cleanup.sizes import KnownSizes, forget_changed, measure
@@ -19,8 +19,9 @@ from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..notes.notes_file import read_marks, read_tags
 from ..sessions.catalog import Catalog
+from ..sessions.list_page import sum_of
 from ..sessions.models import Conversation, View
-from ..sessions.relations import SHORT_SOURCES, is_stale
+from ..sessions.relations import SHORT_SOURCES, ids_of, is_stale
 from ..since.since import read_attention
 from ..text import text_of
 from .conditions import EVERYTHING, Condition, all_of, any_of
@@ -176,24 +177,25 @@ def _read_column(
     if column in ("unread", "waiting"):
         attention = read_attention(reader, catalog, catalog.now)
         return dict.fromkeys(getattr(attention, column), True)
-    segments = [each for root in roots for each in catalog.conversation(root).segments]
-    found: Iterable[tuple[str, Sequence[Any]]]
-    if column == "tags":
-        found = read_tags(reader).items()
-    elif column in _STORED:
-        found = [(text_of(key), values) for key, *values in reader.rows(_STORED[column])]
-    elif column == "messages":
-        counted = count_rows(reader, [each.id for each in segments])
-        found = [(id, [count]) for id, count in counted.items()]
-    else:
-        forget_changed(reader, segments, known)
-        measured = measure(reader, segments, known=known)
-        found = [(each.id, [measured[each.id].total]) for each in segments]
-    parts: defaultdict[str | None, list[Any]] = defaultdict(list)
-    for session, values in found:
-        parts[catalog.root_of(session)] += values
-    combined = sum if column in _COUNTED else _lines
-    return {root: combined(parts[root]) for root in roots}
+    chats = list(map(catalog.conversation, roots))
+    if column in _COUNTED:
+        if column == "messages":
+            counts = count_rows(reader, ids_of(chats))
+        else:
+            segments = [each for chat in chats for each in chat.segments]
+            forget_changed(reader, segments, known)
+            measured = measure(reader, segments, known=known)
+            counts = {each.id: measured[each.id].total for each in segments}
+        return {chat.root_id: sum_of(counts, chat) for chat in chats}
+    texts: Mapping[str, Sequence[object]] = (
+        read_tags(reader)
+        if column == "tags"
+        else {text_of(key): values for key, *values in reader.rows(_STORED[column])}
+    )
+    return {
+        chat.root_id: _lines(text for id in chat.session_ids for text in texts.get(id, ()))
+        for chat in chats
+    }
 
 
 def _lines(texts: Iterable[object]) -> str:

@@ -44,7 +44,7 @@ def read_list_page(
     if sort in (Sort.SIZE, Sort.MESSAGES):
         read_amounts = content_bytes if sort is Sort.SIZE else count_rows
         counts = read_amounts(reader, list(catalog.sessions))
-        amounts = {each.root_id: _sum(counts, each) for each in catalog.select(view)}
+        amounts = {each.root_id: sum_of(counts, each) for each in catalog.select(view)}
     roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
     shown = roots[offset : offset + limit if limit else None]
     page = with_details(reader, list(map(catalog.conversation, shown)))
@@ -53,7 +53,7 @@ def read_list_page(
     return ListPage(page, catalog.counts())
 
 
-def _sum(counts: Mapping[str, int], conversation: Conversation) -> int:
+def sum_of(counts: Mapping[str, int], conversation: Conversation) -> int:
     """Add up the counts, given by session id, of a conversation."""
     return sum(counts.get(id, 0) for id in conversation.session_ids)
 
@@ -65,7 +65,7 @@ def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[
     return [
         each._replace(
             preview=previews[each.root_id],
-            shown_count=_sum(counts, each),
+            shown_count=sum_of(counts, each),
         )
         for each in conversations
     ]
