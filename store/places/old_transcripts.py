@@ -206,8 +206,11 @@ class OldTranscripts:
         self._lock = threading.Lock()
         prefixes = tuple(only) or ("",)
         with self._told():
-            every = find_old_files(folder, known)
-            files = [file for file in every if file.path.name.startswith(prefixes)]
+            files = [
+                file
+                for file in find_old_files(folder, known)
+                if file.path.name.startswith(prefixes)
+            ]
             self._folder = TemporaryFolder("old")
             self.path = self._folder.path / "state.db"
             """The store."""

@@ -119,8 +119,7 @@ class Candidates:
 
     def __post_init__(self) -> None:
         self.asked = as_looked_for(self.query, prefix_last=self.prefix_last)
-        is_oldest = self.order == HitOrder.OLDEST
-        self.step, self._direction = (1, "ASC") if is_oldest else (-1, "DESC")
+        self.step, self._direction = (1, "ASC") if self.order == HitOrder.OLDEST else (-1, "DESC")
         self.conditions = compile_filters(self.query, self.now, self.view)
         rows = [Condition("m.id = c.id AND NOT m.hidden"), self.conditions.rows]
         self.roots: frozenset[str] | None = None
@@ -165,8 +164,7 @@ class Candidates:
         # The time is stored after long texts: it is read only where it is needed.
         stamp_sql = "m.timestamp" if least else "0"
         page: dict[int, Candidate] = {}
-        sources = [self._read_source(source, after, stamp_sql) for source in self.sources]
-        for each in merge(*sources):
+        for each in merge(*(self._read_source(one, after, stamp_sql) for one in self.sources)):
             if each.is_row:
                 page.setdefault(each.at, each)
             elif self.stops():

@@ -194,14 +194,17 @@ _MOST_READ = 100_000
 """Code points of JSON that is shown as text; parsing more would delay the next keystroke."""
 
 
-def _json_to_text(json_text: str, *, is_call: bool) -> str:
-    """Return the fields of the JSON of a tool as text, also where it is cut short.
+def _as_text(said: str, *, is_call: bool) -> str:
+    """Return what a tool was given or has said as text: of JSON the fields, also where it is cut
+    short.
 
     The name of the first field of a call is left out.
     """
+    if not IS_JSON.match(said):
+        return said
     fields: list[str] = []
     name = ""
-    for token in _TOKEN.finditer(json_text):
+    for token in _TOKEN.finditer(said):
         string, colon, word = token.groups()
         if colon:
             name = "" if string in _NAMELESS or (is_call and not fields) else unescaped(string)
@@ -238,15 +241,12 @@ def _texts_of(row: StoredRow) -> Iterator[_Text]:
         yield _Text(summary, is_summary=True)
     elif len(row.stored) <= _MOST_READ:
         lead = _lead(row.tool_name) if row.tool_name else ""
-        is_json = IS_JSON.match(row.content)
-        result = _json_to_text(row.content, is_call=False) if is_json else row.spoken
-        yield _Text(f"{lead}{_ESCAPES.sub('', result)}", lead)
+        result = _ESCAPES.sub("", _as_text(row.content, is_call=False))
+        yield _Text(lead + result, lead)
     if len(row.tool_calls) <= _MOST_READ:
         for call in decode_tool_calls(row.tool_calls):
-            lead, arguments = _lead(call.name), call.arguments
-            if IS_JSON.match(arguments):
-                arguments = _json_to_text(arguments, is_call=True)
-            yield _Text(lead + arguments, lead)
+            lead = _lead(call.name)
+            yield _Text(lead + _as_text(call.arguments, is_call=True), lead)
     yield from (_Text(text, is_summary=is_summary) for text in row.texts())
 
 

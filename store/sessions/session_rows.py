@@ -143,10 +143,13 @@ def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
     that is not there (an older Hermes deleted it), its children count as named.
     """
     moment = time.time() if now is None else now
-    ids: set[str] = set()
-    for table, column in reader.schema.leases:
-        rows = reader.rows(f"SELECT {column} FROM {table} WHERE expires_at > ?", [moment])
-        ids.update(first_texts(rows))
+    ids = {
+        id
+        for table, column in reader.schema.leases
+        for id in first_texts(
+            reader.rows(f"SELECT {column} FROM {table} WHERE expires_at > ?", [moment])
+        )
+    }
     children = reader.rows_in(_WITHOUT_PARENT, sorted(ids))
     return frozenset(ids.union(first_texts(children)))
 
