@@ -57,7 +57,7 @@ def merged_hits(
         notes=(*notes, *dict.fromkeys(place_notes)),
         stopped=is_part or any(each.stopped for each in answers),
         more=is_part or len(hits) > limit or any(each.more for each in answers),
-        matchers=next((each.matchers for each in answers if each.matchers), ()),
+        matchers=answers[0].matchers if answers else (),
     )
     title_count = sum(each.title_count for each in found)
     conversations = {key: each for page in found for key, each in page.conversations.items()}

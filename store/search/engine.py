@@ -156,8 +156,13 @@ class Search(Candidates):
         if after is None:
             # What the order of ids hides is put in its place.
             step = self.step
-            rows.sort(key=lambda row: ((row.moment or FAR_PAST) * step, row.id * step))
-            rows.sort(key=self._is_edit, reverse=True)
+            rows.sort(
+                key=lambda row: (
+                    not self._is_edit(row),
+                    (row.moment or FAR_PAST) * step,
+                    row.id * step,
+                )
+            )
         return rows
 
     def _hits(self, after: int | None) -> Iterator[Iterator[StoredRow]]:
@@ -224,8 +229,7 @@ class Search(Candidates):
         most = cap or _ENDLESS
         sessions = self._without_broken_index(lambda: list(islice(self._sessions(), most + 1)))
         at_least = len(sessions) > most or self.is_stopped or self.is_partial
-        counted = sessions[:most]
-        return Total(len(counted), at_least, frozenset(counted))
+        return Total(min(len(sessions), most), at_least, frozenset(sessions[:most]))
 
     def _sessions(self) -> Iterator[str]:
         """Yield the session of each hit."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
@@ -217,12 +217,11 @@ _MEANT = {name: each.key for each in FILTERS for name in (each.key, *each.also_c
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
 
 
-def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
-    """Return a problem for each word that is written like a filter and is none.
+def unknown_filters(query: Query) -> Iterator[QueryProblem]:
+    """Yield a problem for each word that is written like a filter and is none.
 
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
-    problems = []
     for term in sorted((*query.terms, *query.excluded), key=attrgetter("start")):
         match = _LIKE_A_FILTER.match(term.text)
         if match is None or term.kind is TermKind.PHRASE:
@@ -238,8 +237,7 @@ def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
             reason = _("{written} is no filter (is {meant} meant?): looked for as text")
             meant += op if meant in NUMBER_KEYS and op != ":" else BY_KEY[meant].sign
         reason = reason.format(written=match[0].lower(), meant=meant)
-        problems.append(QueryProblem(term.start, term.end, reason, meant=meant and meant + value))
-    return tuple(problems)
+        yield QueryProblem(term.start, term.end, reason, meant=meant and meant + value)
 
 
 def query_word(text: str) -> str:

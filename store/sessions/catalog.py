@@ -320,7 +320,7 @@ def why_protected(
         now: Unix seconds.
     """
     segments = conversation.segments
-    if any(segment.pinned for segment in segments):
+    if conversation.pinned:
         return SpareReason("pinned", _("pinned"))
     if any(segment.busy or segment.id in busy for segment in segments):
         return SpareReason("leased", _("a turn or a compression is running in it"))
