@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ Row = tuple[object, ...]
 Parameters = Sequence[object] | dict[str, object]
 Stopped = Callable[[], bool]
 """Polled between statements; True ends the work."""
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 
 _CHUNK = 400
@@ -78,6 +79,14 @@ def _interrupt_late() -> None:
 def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
     """Yield items in chunks of at most `size`."""
     return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
+    """Return items by a key of theirs, each group and all of them in the order of the items."""
+    groups: dict[_K, list[_T]] = {}
+    for each in items:
+        groups.setdefault(key(each), []).append(each)
+    return groups
 
 
 def rows_in(

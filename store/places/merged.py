@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..api import OpenStore
 from ..connection.connect import Fingerprint, RemoteCalls, Store
-from ..connection.reader import Reader, Stopped
+from ..connection.reader import Reader, Stopped, grouped
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
 from ..hermes.homes import Location
 from ..hermes.resume_command import ResumePlan
@@ -159,10 +159,7 @@ class MergedConnection(RemoteCalls):
 
     def _by_place(self, name: str, items: Sequence[Any], *others: Any) -> Iterator[Any]:
         """Yield the answers to a question about some items: that of each place about its own."""
-        found: dict[Place, list[Any]] = {}
-        for each in items:
-            found.setdefault(self._place(each), []).append(each)
-        for place, some in found.items():
+        for place, some in grouped(items, self._place).items():
             yield self._ask(place, name, place.with_own_ids(some), *others)
 
     def _complete(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:

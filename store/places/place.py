@@ -136,8 +136,6 @@ class Place:
         """When it was used last before that, in Unix seconds."""
         self.error: BrowseError | None = None
         """Why it could not be read."""
-        self.reads = 0
-        """How often it was read, or could not be."""
         self._state: StoreState | None = None
         self._mark: Fingerprint | None = None
         self._whole_at = 0.0
@@ -156,7 +154,7 @@ class Place:
     def fingerprint(self) -> Fingerprint:
         """Return what changes when the store does, or when there is something new to show of it."""
         source = self.link or Store(self.location().path)
-        return (self.reads, *source.fingerprint())
+        return hash((self._mark, str(self.error))), *source.fingerprint()
 
     @property
     def away(self) -> BrowseError | None:
@@ -208,7 +206,6 @@ class Place:
                 with self.connect() as store:
                     self._read(store)
             except BrowseError as error:
-                self.reads += str(error) != str(self.error)
                 self.error, self._mark = error, None
 
     def _read(self, store: OpenStore) -> None:
@@ -228,7 +225,6 @@ class Place:
         self.catalog, self._state = step
         self.sessions = list(map(self.with_keys, self.catalog.sessions.values()))
         self.error, self._mark = None, mark
-        self.reads += 1
 
     # Its keys
 

@@ -9,7 +9,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
-from ..connection.reader import Reader, chunks
+from ..connection.reader import Reader, chunks, grouped
 from ..errors import no_session
 from ..wording import _
 from .models import (
@@ -113,7 +113,9 @@ class Catalog(ParentLinks):
         }
         """Of the sessions that continue another."""
         self._conversations = {root: self._alone(segments) for root, segments in chains.items()}
-        self._below: dict[str | None, list[str]] = {}
+        self._below = grouped(
+            self._conversations, lambda root: self._conversations[root].parent_root_id
+        )
         """Root ids of the conversations whose parent is a segment of one, by its root id; by None
         those at the top."""
         self._count_children()
@@ -142,8 +144,6 @@ class Catalog(ParentLinks):
     def _count_children(self) -> None:
         """Count branches and subagents of each conversation, and add the costs of its subagents."""
         conversations, children = self._conversations, self._below
-        for root, conversation in conversations.items():
-            children.setdefault(conversation.parent_root_id, []).append(root)
         parents_first = list(children.get(None, ()))
         for root in parents_first:  # it grows while it is read
             parents_first += children.get(root, ())

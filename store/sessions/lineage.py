@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, grouped
 from ..messages.decode import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
@@ -131,10 +131,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
 def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
     """Return the nodes of a `Lineage` by the session that they stand under, top to bottom; by None
     those at the top."""
-    children: defaultdict[str | None, list[Node]] = defaultdict(list)
-    for node in nodes:
-        children[node.above].append(node)
-    return children
+    return grouped(nodes, attrgetter("above"))
 
 
 def _family(catalog: Catalog, top: Conversation) -> Iterator[tuple[Conversation, str | None]]:

@@ -13,8 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import inf
+from operator import attrgetter
 
 from ..amounts import DAY
+from ..connection.reader import grouped
 from ..wording import N_, _
 from .models import (
     FAR_PAST,
@@ -234,10 +236,8 @@ class ParentLinks:
     def __init__(self, sessions: Mapping[str, Session]) -> None:
         self.sessions = sessions
         """By id."""
-        self._children: dict[str, list[Session]] = {}
-        for session in sessions.values():
-            if session.parent_id is not None:
-                self._children.setdefault(session.parent_id, []).append(session)
+        linked = (each for each in sessions.values() if each.parent_id is not None)
+        self._children: dict[str, list[Session]] = grouped(linked, attrgetter("parent_id"))
         self._continuations: dict[str, Session] = {}
         """The best continuation of each compressed session, by the id of that session."""
         for parent_id, children in self._children.items():
