@@ -236,15 +236,15 @@ class ParentLinks:
     def __init__(self, sessions: Mapping[str, Session]) -> None:
         self.sessions = sessions
         """By id."""
-        linked = (each for each in sessions.values() if each.parent_id is not None)
-        self._children: dict[str, list[Session]] = grouped(linked, attrgetter("parent_id"))
-        self._continuations: dict[str, Session] = {}
+        parent_id = attrgetter("parent_id")
+        linked = [each for each in sessions.values() if each.parent_id is not None]
+        self._children: dict[str, list[Session]] = grouped(linked, parent_id)
+        going_on = (each for each in linked if edge(each, self.parent(each)) is Relation.CONTINUED)
+        self._continuations: dict[str, Session] = {
+            id: max(candidates, key=continuation_rank)
+            for id, candidates in grouped(going_on, parent_id).items()
+        }
         """The best continuation of each compressed session, by the id of that session."""
-        for parent_id, children in self._children.items():
-            parent = sessions.get(parent_id)
-            candidates = [child for child in children if edge(child, parent) is Relation.CONTINUED]
-            if candidates:
-                self._continuations[parent_id] = max(candidates, key=continuation_rank)
         self.cycle_roots = frozenset(self._find_cycle_roots())
         """The oldest session of each cycle of parents (a damaged file), which no list would reach
         otherwise; one that is its own parent is a cycle, too."""
