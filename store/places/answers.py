@@ -100,9 +100,7 @@ def _vocabulary(answers: Answers[Vocabulary], notes: Notes) -> Vocabulary:
 
 def _coverage(answers: Answers[Coverage], notes: Notes) -> Coverage:
     reasons = [f"{place.name}: {each.reason}" for place, each in answers if each.reason]
-    messages = sum(each.messages for _place, each in answers)
-    indexed = sum(each.indexed for _place, each in answers)
-    return Coverage(messages, indexed, " · ".join(reasons))
+    return Coverage(sum(each.messages for _place, each in answers), " · ".join(reasons))
 
 
 def _attention(answers: Answers[Attention], notes: Notes) -> Attention:

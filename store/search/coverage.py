@@ -91,10 +91,9 @@ _SLICE = 2000
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many of the chat messages the word index holds."""
+    """Whether the word index holds all chat messages."""
 
     messages: int
-    indexed: int
     reason: str = ""
     """Why it is not used, or does not hold all, and what to do; empty when it holds all."""
 
@@ -130,11 +129,11 @@ def index_state(reader: Reader) -> tuple[int, int, Damage | None]:
 
 
 def read_coverage(reader: Reader) -> Coverage:
-    """Count the chat messages, and those the word index holds."""
+    """Count the chat messages, and say what the word index lacks."""
     schema = reader.schema
     messages, held, damage = index_state(reader)
     if damage is None:
-        return Coverage(messages, held)
+        return Coverage(messages)
     reason = _REASONS[damage]
     done, last = (_number(schema, f"fts_rebuild_{name}") for name in ("progress", "high_water"))
     if damage is Damage.GAPS and done < last:
@@ -142,7 +141,7 @@ def read_coverage(reader: Reader) -> Coverage:
             "{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned"
         )
     repair = remedy(schema, damage)
-    return Coverage(messages, held, _(reason, held=held, count=messages, remedy=repair))
+    return Coverage(messages, _(reason, held=held, count=messages, remedy=repair))
 
 
 def _number(schema: Schema, key: str) -> int:

@@ -11,7 +11,7 @@ from trashing import run
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search import candidates
-from hermes_browse.store.search.coverage import read_coverage
+from hermes_browse.store.search.coverage import Damage, index_state, read_coverage
 
 QUERIES = [
     *["docker", "dock*", "d*", "C++", "大别山", "会", "🚀", "don't", "*ock*"],
@@ -57,10 +57,9 @@ def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(tmp_path, shape
             remove = f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM messages WHERE {lost})"
         run(holed, remove)
     with Store(holed).reader() as reader:
-        coverage = read_coverage(reader)
-        assert coverage.messages - coverage.indexed == reader.value(
-            f"SELECT count(*) FROM messages WHERE {lost}"
-        )
+        messages, held, damage = index_state(reader)
+        assert damage is Damage.GAPS
+        assert messages - held == reader.value(f"SELECT count(*) FROM messages WHERE {lost}")
     for query in QUERIES:
         answer, expected = ask(holed, query), found(whole, query)
         assert ids(answer) == expected and answer.complete and answer.total == len(expected)

@@ -204,7 +204,7 @@ def count_hits(
         return replace(results, coverage=store.coverage())
     # Names no remedy, as there is none.
     reason = _("files have no search index: all of them are scanned")
-    return replace(results, coverage=Coverage(0, 0, reason))
+    return replace(results, coverage=Coverage(0, reason))
 
 
 def _suggest_here(
