@@ -174,11 +174,10 @@ class Place:
             with self.connect() as store:
                 summary = store.summary()
                 page = store.first_page(time.time(), view=View.ALL, limit=1)
+            newest = (page.conversation(root).last_active for root in page.order(View.ALL))
+            self.last_active, self.summary = next(newest, None), summary
         except BrowseError as error:
             self.error = error
-            return
-        newest = (page.conversation(root).last_active for root in page.order(View.ALL))
-        self.last_active, self.summary = next(newest, None), summary
 
     def refresh(self) -> None:
         """Read what has changed; a host is asked in the background, once at a time."""

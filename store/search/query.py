@@ -59,11 +59,6 @@ class QueryProblem:
     """The filter that a word may mean, with the value; empty if it is like none."""
 
 
-def refusal_of(problems: Iterable[QueryProblem]) -> str:
-    """Return why a query with these problems must not be run; empty if it may be."""
-    return next((problem.text for problem in problems if problem.is_fatal), "")
-
-
 @dataclass(frozen=True, slots=True)
 class Query:
     """A parsed query."""
@@ -100,7 +95,7 @@ class Query:
     @property
     def refusal(self) -> str:
         """Why the query must not be run; empty if it may be."""
-        return refusal_of(self.problems)
+        return next((problem.text for problem in self.problems if problem.is_fatal), "")
 
     @property
     def in_reasoning(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +16,6 @@ from hermes_browse.store.search.query import (
     Vocabulary,
     parse,
     query_word,
-    refusal_of,
     unknown_filters,
     values_of,
 )
@@ -100,7 +100,8 @@ class QueryLine:
         found = (*query.problems, *unknown_filters(query))
         problems = self._main.box.mark(query.filters, found, is_typed=self._offer(text))
         messages = [*(problem.text for problem in problems), self._remark or ""]
-        return Typed(query, [*filter(None, messages)], refusal_of(problems))
+        refusal = replace(query, problems=tuple(problems)).refusal
+        return Typed(query, [*filter(None, messages)], refusal)
 
     def recall(self, by: int) -> bool:
         """Put the previous search of the history into the box (-1), from an empty box or the first
