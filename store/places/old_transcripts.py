@@ -270,11 +270,6 @@ class OldTranscripts:
                 insert(self._connection, "messages", messages)
             return bool(self._queue)
 
-    def fill_all(self) -> None:
-        """Read all files."""
-        while self.fill():
-            pass
-
     def describe(self) -> str:
         """Describe the progress, and what could not be read."""
         text = ngettext(

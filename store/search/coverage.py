@@ -97,10 +97,6 @@ class Coverage:
     reason: str = ""
     """Why it is not used, or does not hold all, and what to do; empty when it holds all."""
 
-    def __str__(self) -> str:
-        """Return it as text for the status line."""
-        return self.reason or _("all {count:,} messages indexed", count=self.messages)
-
 
 _REASONS = N_(
     {

@@ -4,7 +4,7 @@ are."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -89,7 +89,8 @@ def find_hits(
         stopped=until(stopped, _PATIENCE),
         progress=tell,
     )
-    named = _titles(search) if titles else []
+    has_titles = titles and not (query.in_reasoning or query.files)
+    named = titled(search.catalog, query, search.roots) if has_titles else []
     newest = [search.catalog.conversation(root) for root in named[:titles]]
     shown = tuple(with_names(reader, newest))
 
@@ -100,18 +101,9 @@ def find_hits(
     return found(search.page(limit, after=after, portion=lambda so_far: portion(found(so_far))))
 
 
-def _titles(search: Search) -> list[str]:
-    """Return the roots of the conversations that are found by their names, the newest first."""
-    query, roots = search.query, search.roots
-    if query.in_reasoning or query.files:
-        return []
-    found = titled(search.catalog, query)
-    return found if roots is None else [root for root in found if root in roots]
-
-
-def titled(catalog: Catalog, query: Query) -> list[str]:
+def titled(catalog: Catalog, query: Query, among: Set[str] | None = None) -> list[str]:
     """Return the roots of the conversations whose titles or ids contain all words of a group, and
-    none that is excluded; the newest first."""
+    none that is excluded; the newest first. `among` are the roots to choose from, None for all."""
     names = catalog.kept(_names)
     found: set[str] = set()
     for group in query.groups:
@@ -121,6 +113,8 @@ def titled(catalog: Catalog, query: Query) -> list[str]:
         found.update(left)
     for each in query.excluded:
         found = {root for root in found if not each.first(names[root])}
+    if among is not None:
+        found &= among
     return list(filter(found.__contains__, names))
 
 

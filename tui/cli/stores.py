@@ -210,7 +210,8 @@ def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterato
         known = store.known_sessions()
     load = partial(later.old_transcripts.OldTranscripts, folder, known, only=only)
     with removed_on_signals(), closing(load()) as transcripts:
-        transcripts.fill_all()
+        while transcripts.fill():
+            pass
         if not only or transcripts.notes:
             note(transcripts.describe())
         yield Location(transcripts.path, old_files=folder)

@@ -63,7 +63,8 @@ def folder(tmp_path):
 
 def everything(shelf):
     """All conversations of a shelf, and their messages by id."""
-    shelf.fill_all()
+    while shelf.fill():
+        pass
     with Store(shelf.path).reader() as reader:
         catalog = read_catalog(reader, 1.8e9)
         messages = {
@@ -253,7 +254,8 @@ def test_many_files_come_in_portions_newest_first(folder):
                 (200, "old_250.jsonl", "old_449.jsonl")
             ]
         assert "200 of 450" in shelf.describe()
-        shelf.fill_all()
+        while shelf.fill():
+            pass
         assert shelf.describe().startswith("450 old transcripts")
         assert not shelf.fill()
 

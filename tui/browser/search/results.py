@@ -232,7 +232,10 @@ class SearchResults:
         answer, coverage = self.answer, self.coverage
         if self.of_list:
             return joined(_("0 conversations"), *self.problems)
-        lack = coverage.reason if coverage is not None else ""
+        lack = indexed = ""
+        if coverage is not None:
+            lack = coverage.reason
+            indexed = "" if lack else _("all {count:,} messages indexed", count=coverage.messages)
         return joined(
             self._title_count() if self.titles else "",
             self._count(),
@@ -242,5 +245,5 @@ class SearchResults:
             answer.engine,
             f"{answer.elapsed_ms:.0f} ms",
             *answer.notes,
-            str(coverage) if coverage is not None and not lack else "",
+            indexed,
         )
