@@ -69,12 +69,12 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """Return how to repair the index: a whole command if the path of the store is given, else a few
     words."""
     is_inline = schema.fts is None or schema.fts.is_inline
-    is_filled = is_inline and "messages_fts_insert" not in schema.triggers
+    is_refilled = is_inline and "messages_fts_insert" not in schema.triggers
     if damage is Damage.STALE:
         return _("Hermes rebuilds it when it starts and no other program has the store open")
     if damage is Damage.BROKEN:
         return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")
-    if is_filled and damage in (Damage.MISSING, Damage.GAPS):
+    if is_refilled and damage in (Damage.MISSING, Damage.GAPS):
         return _("Hermes fills it on its next start (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)

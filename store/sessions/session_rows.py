@@ -39,7 +39,7 @@ MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _MAX_MESSAGES = 20_000
 """If there are more new messages than this (an import), everything is read again."""
 _SLICES = 8
-"""Of a portion."""
+"""Slices of a portion."""
 _SLICE = 250
 """Rows that one statement reads.
 
