@@ -319,10 +319,9 @@ def why_protected(
         busy: From `read_busy`, just read: leases and locks come and go within a turn.
         now: Unix seconds.
     """
-    segments = conversation.segments
     if conversation.pinned:
         return SpareReason("pinned", _("pinned"))
-    if any(segment.busy or segment.id in busy for segment in segments):
+    if any(segment.busy or segment.id in busy for segment in conversation.segments):
         return SpareReason("leased", _("a turn or a compression is running in it"))
     # Hermes keys a turn lease by the topmost session over all parent links (0.20), branches and
     # subagents included.
