@@ -8,6 +8,7 @@ stands as a note where it is; the transcripts are never changed.
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 import threading
 from collections.abc import Collection, Iterator
@@ -15,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from ..connection.stored_values import Json, as_time, read_json, write_json
+from ..connection.stored_values import Json, as_time, write_json
 from ..demo import INDEXES, TABLES, VERSION, Row, insert
 from ..errors import BrowseError
 from ..files import TemporaryFolder, open_regular
@@ -67,7 +68,7 @@ def read_pieces(path: Path) -> Iterator[Json]:
     try:
         with open_regular(path, follow=False) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         yield _note(_("the file cannot be read: {reason}", reason=_reason(error)))
 
 
@@ -79,8 +80,8 @@ def _lines(file: BinaryIO) -> Iterator[Json]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
         text = line.decode("utf-8-sig", "replace")
         try:
-            value, reason = read_json(text), _("no object")
-        except ValueError as error:
+            value, reason = json.loads(text), _("no object")
+        except (ValueError, RecursionError) as error:
             value, reason = None, _reason(error)
         if isinstance(value, dict):
             yield value
@@ -96,6 +97,8 @@ def _lines(file: BinaryIO) -> Iterator[Json]:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return _("nested too deep")
     said = error.strerror if isinstance(error, OSError) else getattr(error, "msg", None)
     return one_line(said or str(error), 80)
 
@@ -104,10 +107,10 @@ def _document(file: BinaryIO) -> Iterator[Json]:
     """Parse a JSON object with a list of `messages`, or such a list itself.
 
     Raises:
-        ValueError: It is damaged, nested too deep, or too large: Hermes replaces such a file as a
-            whole (0.19).
+        ValueError: It is damaged, or too large: Hermes replaces such a file as a whole (0.19).
+        RecursionError: It is nested too deep.
     """
-    messages = read_json(file.read(MAX_SNAPSHOT_BYTES).decode("utf-8-sig", "replace"))
+    messages = json.loads(file.read(MAX_SNAPSHOT_BYTES).decode("utf-8-sig", "replace"))
     if isinstance(messages, dict):
         facts = messages
         messages = facts.pop("messages", None)

@@ -104,28 +104,29 @@ def find_hits(
 def titled(catalog: Catalog, query: Query, among: Set[str] | None = None) -> list[str]:
     """Return the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first. `among` are the roots to choose from, None for all."""
-    names = catalog.kept(_names)
-    found: set[str] = set()
+    roots, names = catalog.kept(_names)
+    found: set[int] = set()
     for group in query.groups:
-        left = names
-        for word in (fold_composed(each.text) for each in group):
-            left = {root: name for root, name in left.items() if word in name}
-        found.update(left)
+        first, *others = (fold_composed(each.text) for each in group)
+        indexes = [index for index, name in enumerate(names) if first in name]
+        for word in others:
+            indexes = [index for index in indexes if word in names[index]]
+        found.update(indexes)
     for each in query.excluded:
-        found = {root for root in found if not each.first(names[root])}
-    if among is not None:
-        found &= among
-    return list(filter(found.__contains__, names))
+        found = {index for index in found if not each.first(names[index])}
+    in_order = (roots[index] for index in sorted(found))
+    return [root for root in in_order if among is None or root in among]
 
 
-def _names(catalog: Catalog) -> dict[str, str]:
-    """Return the folded titles and ids of all conversations, by their roots, the newest first."""
-    return {
-        each.root_id: fold_composed(
-            " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
-        )
-        for each in catalog.select(View.ALL)
-    }
+def _names(catalog: Catalog) -> tuple[list[str], list[str]]:
+    """Return the roots of all conversations, the newest first, and the folded titles and ids of
+    each."""
+    conversations = catalog.select(View.ALL)
+    names = (
+        " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
+        for each in conversations
+    )
+    return [each.root_id for each in conversations], [fold_composed(each) for each in names]
 
 
 def conversations_of(
