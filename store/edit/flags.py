@@ -61,7 +61,7 @@ class Change(NamedTuple):
 
 
 def _change_rows(
-    store: Store, work: Callable[[Writer], Iterable[RowChange | None]]
+    store: Store, work: Callable[[Writer], Iterable[RowChange]]
 ) -> tuple[RowChange, ...]:
     """Change sessions in one transaction, and read them back.
 
@@ -71,7 +71,7 @@ def _change_rows(
         WriteUnverifiedError: A row does not have the new values.
     """
     with writing(store, ["sessions"]) as writer:
-        return writer.run(lambda tx: tuple(filter(None, work(tx))), _check_changes)
+        return writer.run(lambda tx: tuple(work(tx)), _check_changes)
 
 
 def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> Values | None:
@@ -81,8 +81,8 @@ def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> V
     return dict(zip(names, rows[0], strict=True)) if rows else None
 
 
-def _set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
-    """Set those columns of one session that differ from `after`; return None if none does.
+def _set_columns(tx: Writer, session_id: str, after: Values) -> Iterator[RowChange]:
+    """Set those columns of one session that differ from `after`; yield the change if any does.
 
     Raises:
         NotFoundError: There is no such session.
@@ -93,7 +93,7 @@ def _set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None
         raise no_session(session_id)
     before = {column: stored[column] for column in after if stored[column] != after[column]}
     if not before:
-        return None
+        return
     change = RowChange(session_id, before, {column: after[column] for column in before})
     assigned = ", ".join(f"{column} = ?" for column in before)
     same = " AND ".join(f"{column} IS ? AND typeof({column}) <> 'blob'" for column in before)
@@ -106,7 +106,7 @@ def _set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None
                 columns=", ".join(before),
             )
         )
-    return change
+    yield change
 
 
 def _check_changes(reader: Reader, changes: Sequence[RowChange]) -> None:
@@ -128,13 +128,12 @@ def undo(store: Store, change: Change) -> Change:
         StoreBusyError: Others did not release the store in time.
     """
 
-    def work(tx: Writer) -> Iterator[RowChange | None]:
+    def work(tx: Writer) -> Iterator[RowChange]:
         for session, before, after in reversed(change.rows):
             if _read(tx, session, after) != after:
                 raise RefusedError(_("{session} has been changed since.", session=session))
-            for holder in _title_holders(tx, session, before.get("title")):
-                raise _title_taken(before["title"], holder)
-            yield _set_columns(tx, session, before)
+            _free_title(tx, session, before.get("title"))
+            yield from _set_columns(tx, session, before)
 
     if not change.rows:
         return change
@@ -172,7 +171,7 @@ def _set_flag(
 ) -> Change:
     name = ""
 
-    def work(tx: Writer) -> Iterator[RowChange | None]:
+    def work(tx: Writer) -> Iterator[RowChange]:
         nonlocal name
         columns = tx.schema.session_columns
         if column not in columns:
@@ -193,7 +192,7 @@ def _set_flag(
         for session_id in session_ids:
             for relative in first_texts(tx.rows(_LINEAGE, [session_id])):
                 if relative not in spared:
-                    yield _set_columns(tx, relative, after)
+                    yield from _set_columns(tx, relative, after)
 
     rows = _change_rows(store, work)
     return Change(_(sentence, conversation=name) if rows else "", rows)
@@ -288,24 +287,31 @@ def check_title(typed: str) -> Checked:
     return Checked(None, length, True, problem)
 
 
-def _title_holders(tx: Writer, session_id: str, title: object, among: str = "1") -> list[str]:
-    """Return the other sessions that have a title; not every store has a unique index on them."""
-    holders = f"{_UP} SELECT s.id FROM sessions s WHERE s.title = ?2 AND s.id <> ?1 AND {among}"
-    return first_texts(tx.rows(holders, [session_id, title]))
+def _free_title(tx: Writer, session_id: str, title: object, gives_up: str = "0") -> list[str]:
+    """Return the other sessions that have a title, and give it up by this condition on `s`; not
+    every store has a unique index on titles.
 
-
-def _title_taken(title: object, holder: str) -> RefusedError:
-    return RefusedError(
-        _(
-            "Another session has the title “{title}” already: {session}.",
-            title=as_text(title),
-            session=holder,
-        ),
-        remedy=_("Titles are unique in a store, archived and hidden sessions included."),
+    Raises:
+        RefusedError: One of them does not.
+    """
+    holders = tx.rows(
+        f"{_UP} SELECT s.id, {gives_up} FROM sessions s WHERE s.title = ?2 AND s.id <> ?1",
+        [session_id, title],
     )
+    for holder, is_given_up in holders:
+        if not is_given_up:
+            raise RefusedError(
+                _(
+                    "Another session has the title “{title}” already: {session}.",
+                    title=as_text(title),
+                    session=as_text(holder),
+                ),
+                remedy=_("Titles are unique in a store, archived and hidden sessions included."),
+            )
+    return first_texts(holders)
 
 
-def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | None:
+def _set_title(tx: Writer, session_id: str, title: str | None) -> Iterator[RowChange]:
     after = {"title": title}
     if "title_source" in tx.schema.session_columns:
         # Otherwise Hermes' titler takes the title for one of its own and overwrites it (0.22,
@@ -327,7 +333,7 @@ def rename(store: Store, session_id: str, typed: str) -> Change:
     if problem:
         raise TitleError(problem, is_unchanged=True)
 
-    def work(tx: Writer) -> Iterator[RowChange | None]:
+    def work(tx: Writer) -> Iterator[RowChange]:
         hidden = tx.schema.session("hidden")
         reserved = f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.title = ? AND {hidden}"
         if tx.rows(reserved, [session_id, _RESERVED]):
@@ -338,12 +344,10 @@ def rename(store: Store, session_id: str, typed: str) -> Change:
         gives_up = "s.id IN (SELECT id FROM up)"
         if "auto_archived" in tx.schema.session_columns:  # an older Hermes refuses
             gives_up = f"{gives_up} OR {_GIVES_UP}"
-        for holder in _title_holders(tx, session_id, title, f"NOT ({gives_up})"):
-            raise _title_taken(title, holder)
-        for holder in _title_holders(tx, session_id, title):
+        for holder in _free_title(tx, session_id, title, gives_up):
             # First, because titles may have a unique index.
-            yield _set_title(tx, holder, None)
-        yield _set_title(tx, session_id, title)
+            yield from _set_title(tx, holder, None)
+        yield from _set_title(tx, session_id, title)
 
     rows = _change_rows(store, work)
     done = _("renamed to “{title}”", title=one_line(title)) if title else _("title cleared")
