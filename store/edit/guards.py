@@ -48,42 +48,50 @@ def check_writable(store: Store, reader: Reader, tables: Iterable[str]) -> None:
         StoreRefusedError: With the reason.
         StoreDamagedError: SQLite finds the file malformed.
     """
-    path = store.path
-    if reader.snapshot:
-        raise StoreRefusedError(
-            _("{path} can only be read, because its folder takes no files.", path=path),
-            remedy=_("Check the permissions of the folder."),
-        )
-    target = Path(store.real_path)
-    for checked, sentence in (
-        (target, _("{path} cannot be written to: the file is read-only.")),
-        (target.parent, _("{path} cannot be written to: its folder is read-only.")),
-    ):
-        # Root may write anywhere; the mode bits show that a file is meant to stay as it is.
-        if not os.access(checked, os.W_OK) or not checked.stat().st_mode & 0o222:
-            raise StoreRefusedError(sentence.format(path=path), remedy=_("Check the permissions."))
-    if target.stat().st_nlink > 1:
-        # Each name has a log of its own, and no process sees that of another name
-        # (https://sqlite.org/howtocorrupt.html, 2.6).
-        raise StoreRefusedError(
-            _(
-                "{path} has a second name (a hard link), under which Hermes may write to it.",
-                path=path,
-            ),
-            remedy=_("Copy the file, so that each name has its own."),
-        )
-    if (system := _file_system(target)) in _NETWORK:
-        raise StoreRefusedError(
+    path, target = store.path, Path(store.real_path)
+    system = _file_system(target)
+    for is_so, sentence, remedy in (
+        (
+            reader.snapshot,
+            _("{path} can only be read, because its folder takes no files."),
+            _("Check the permissions of the folder."),
+        ),
+        (
+            _is_read_only(target),
+            _("{path} cannot be written to: the file is read-only."),
+            _("Check the permissions."),
+        ),
+        (
+            _is_read_only(target.parent),
+            _("{path} cannot be written to: its folder is read-only."),
+            _("Check the permissions."),
+        ),
+        (
+            # Each name has a log of its own, and no process sees that of another name
+            # (https://sqlite.org/howtocorrupt.html, 2.6).
+            target.stat().st_nlink > 1,
+            _("{path} has a second name (a hard link), under which Hermes may write to it."),
+            _("Copy the file, so that each name has its own."),
+        ),
+        (
+            system in _NETWORK,
             _(
                 "{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two "
-                "could write at once.",
-                path=path,
-                system=system,
+                "could write at once."
             ),
-            remedy=_("Run hermes-browse on the machine whose disk it is."),
-        )
+            _("Run hermes-browse on the machine whose disk it is."),
+        ),
+    ):
+        if is_so:
+            raise StoreRefusedError(sentence.format(path=path, system=system), remedy=remedy)
     check_version(reader.schema)
     check_triggers(reader.rows, tables)
+
+
+def _is_read_only(path: Path) -> bool:
+    """Return whether a file or folder may not be written to; root may write anywhere, but the mode
+    bits show that one is meant to stay as it is."""
+    return not os.access(path, os.W_OK) or not path.stat().st_mode & 0o222
 
 
 def _file_system(path: Path) -> str:
