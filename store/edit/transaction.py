@@ -175,9 +175,8 @@ class Writer:
 
     def _roll_back(self) -> None:
         """Roll back, unless SQLite has done so already, as it does after some failures."""
-        if self._connection.in_transaction:
-            with suppress(*SQLITE_ERRORS):  # closing the connection rolls back as well
-                self._connection.execute("ROLLBACK")
+        with suppress(*SQLITE_ERRORS):  # closing the connection rolls back as well
+            self._connection.rollback()
 
     def _commit(self, verify: Callable[[Reader], None]) -> None:
         """Commit; if SQLite still has the transaction open after an error, it is certainly not

@@ -163,8 +163,7 @@ def read_bundle_facts(path: Path) -> BundleFacts:
             rows = list(group)
             sessions = tuple(first_texts(row[2:] for row in rows))
             messages = sum(as_int(row[3]) for row in rows)
-            saved = SavedConversation(str(tip), as_text(title), sessions, messages)
-            conversations.append(saved)
+            conversations.append(SavedConversation(str(tip), as_text(title), sessions, messages))
         origin = Origin(str(facts["store"]), as_text(facts["instance"]))
         return BundleFacts(path.stem, float(facts["created_at"]), origin, tuple(conversations))
     except (KeyError, TypeError, ValueError, OverflowError) as error:

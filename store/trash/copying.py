@@ -279,11 +279,8 @@ class _Copy:
             began = time.monotonic()
             yield some
             done += len(some)
-            took = time.monotonic() - began
-            if took > _STATEMENT_SECONDS:
-                self._size = max(1, self._size // 2)
-            elif took < _STATEMENT_SECONDS / 3:
-                self._size = min(_MOST_ROWS, self._size * 2)
+            fitting = int(len(some) * _STATEMENT_SECONDS / max(time.monotonic() - began, 0.001))
+            self._size = max(1, min(_MOST_ROWS, fitting, self._size * 2))
 
     def _check(self, table: str, different: Sequence[Row]) -> None:
         """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete

@@ -55,12 +55,6 @@ class SessionFile(NamedTuple):
     session: str
     stat: os.stat_result
 
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether it is still the same file with the same content."""
-        now = plain_file(self.path)
-        return now is not None and _STATE(now) == _STATE(self.stat)
-
 
 def owners(name: str) -> list[str]:
     """Return the sessions that may have a file with this name."""
@@ -169,14 +163,15 @@ def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None
 def remove_files(files: Sequence[SessionFile]) -> Iterator[str]:
     """Remove the files that have not changed since they were found; yield a sentence for each that
     stays."""
-    for each in files:
+    for path, _session, found in files:
+        now = plain_file(path)
         try:
-            if each.is_unchanged:
-                each.path.unlink()
-            elif os.path.lexists(each.path):
-                yield _("{path} was written to meanwhile and stays.", path=each.path)
+            if now is not None and _STATE(now) == _STATE(found):
+                path.unlink()
+            elif os.path.lexists(path):
+                yield _("{path} was written to meanwhile and stays.", path=path)
         except OSError as error:
-            yield _("{path} could not be removed: {reason}.", path=each.path, reason=error.strerror)
+            yield _("{path} could not be removed: {reason}.", path=path, reason=error.strerror)
 
 
 def put_back(
