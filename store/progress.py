@@ -7,7 +7,7 @@ write to the store.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Generic, NamedTuple, TypeVar
 
@@ -130,6 +130,18 @@ def summary(sentence: str, sessions: int, messages: int) -> str:
     )
 
 
+def batches(
+    items: Iterable[T], rows_of: Callable[[T], int], most_rows: int, most: int = 200
+) -> Iterator[list[T]]:
+    """Split items into batches with limited messages and items, but at least one item each."""
+    left = list(items)
+    while left:
+        sums = accumulate(map(rows_of, left[:most]))
+        count = max(1, sum(total <= most_rows for total in sums))
+        yield left[:count]
+        del left[:count]
+
+
 class Portions(Generic[T]):
     """What became of items that `run` does in portions: it alone fills the lists, as it goes.
 
@@ -174,8 +186,7 @@ class Portions(Generic[T]):
             self.progress.check()
             portion = queue[:]
             if self._rows_of is not None:
-                sums = accumulate(map(self._rows_of, queue[:MOST_AT_ONCE]))
-                del portion[max(1, sum(total <= size for total in sums)) :]
+                portion = next(batches(queue, self._rows_of, size, MOST_AT_ONCE))
             began = began if busy else time.monotonic()
             try:
                 work(portion)

@@ -10,14 +10,15 @@ shrinks the file (https://sqlite.org/lang_vacuum.html).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, Schema
 from ..connection.stored_values import IS_EMBEDDED, as_int, bytes_sql
 from ..messages.transcript import count_rows, count_stored_rows
+from ..progress import batches
 from ..sessions.catalog import Catalog
 from ..sessions.models import Session
 from ..wording import N_
@@ -51,11 +52,7 @@ _CUT = 8192
 """Characters of a tool output in a new index of 0.22."""
 _SLICE = 4000
 """Messages per statement, by the counters of the sessions: some 10 ms."""
-_BATCH = 200
-"""Items of a batch: sessions per statement."""
 _UNINDEXED_SOURCES = ("cron", "subagent")
-
-T = TypeVar("T")
 
 
 class Sizes(NamedTuple):
@@ -89,7 +86,8 @@ class Sizes(NamedTuple):
 
     @property
     def free_bytes(self) -> int:
-        """Estimated: what deleting them makes free for new rows at once."""
+        """Estimated: what deleting them makes free for new rows at once. That is less than `total`:
+        FTS5 only marks deleted terms."""
         share = _MARKS if self.terms < _MERGED_FROM else _MERGED_MARKS
         return max(0, self._in_tables + self.indexed - round(self.terms * share))
 
@@ -157,21 +155,6 @@ def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
         session_ids,
     )
     return {str(key): as_int(size) for key, size in rows}
-
-
-def batches(items: Iterable[T], rows_of: Callable[[T], int], most_rows: int) -> Iterator[list[T]]:
-    """Split items into batches with limited messages and items, but at least one item each."""
-    batch: list[T] = []
-    rows = 0
-    for item in items:
-        more = rows_of(item)
-        if batch and (rows + more > most_rows or len(batch) >= _BATCH):
-            yield batch
-            batch, rows = [], 0
-        batch.append(item)
-        rows += more
-    if batch:
-        yield batch
 
 
 def _measure(reader: Reader, sessions: Sequence[Session]) -> Iterator[tuple[str, Sizes]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from ..cleanup.sizes import REASONING, batches
+from ..cleanup.sizes import REASONING
 from ..connection.failures import translated
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import (
@@ -22,7 +22,7 @@ from ..connection.stored_values import (
     has_failed,
 )
 from ..messages.decode import decode_content, decode_tool_calls
-from ..progress import TellShare, quiet
+from ..progress import TellShare, batches, quiet
 from ..sessions.catalog import Catalog
 from ..sessions.models import Tokens
 from ..text import as_text, text_of

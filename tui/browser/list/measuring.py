@@ -12,8 +12,8 @@ from functools import partial
 from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.sizes import batches
 from hermes_browse.store.edit.delete_plan import affected_by_delete
+from hermes_browse.store.progress import batches
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Session, Sort, View
 from hermes_browse.store.sessions.relations import newest_activity
