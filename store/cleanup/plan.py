@@ -38,19 +38,10 @@ class Totals(NamedTuple):
 
     conversations: int
     sessions: int
-    messages: int
-    """Rows of `messages`, shown or not."""
-    bytes: int
-    """Of the measured conversations."""
     cost_usd: float | None
     """None if no cost is known."""
-    messages_shown: int
-    """The chat messages among them that are shown by default; of what is measured."""
-    free_bytes: int
-    """Estimated: free for new rows at once. Deleting frees less than `bytes`: FTS5 only marks
-    deleted terms."""
-    given_back_bytes: int
-    """Estimated: by how much the file shrinks after `sessions optimize`."""
+    sizes: Sizes
+    """Only rows of those that are not measured."""
 
 
 class Plan(NamedTuple):
@@ -113,16 +104,11 @@ class Plan(NamedTuple):
 
     def totals(self) -> Totals:
         """Add up the conversations that would go."""
-        sizes = added(planned.sizes for planned in self.selected)
         return Totals(
             conversations=len(self.selected),
             sessions=sum(len(planned.session_ids) for planned in self.selected),
-            messages=sizes.rows,
-            bytes=sizes.total,
             cost_usd=known_sum(planned.cost_usd for planned in self.selected),
-            messages_shown=sizes.shown,
-            free_bytes=sizes.free_bytes,
-            given_back_bytes=sizes.given_back_bytes,
+            sizes=added(planned.sizes for planned in self.selected),
         )
 
 

@@ -80,11 +80,6 @@ class DeletePlan(NamedTuple):
         return self.sizes.rows
 
     @property
-    def bytes(self) -> int:
-        """Bytes of all these rows and their share of the search index."""
-        return self.sizes.total
-
-    @property
     def subagents(self) -> tuple[Session, ...]:
         """The sessions that go with it."""
         return tuple(segment for other in self.dependent for segment in other.segments)

@@ -28,6 +28,7 @@ from .output import (
     TableColumn,
     bundle_json,
     conversation_json,
+    fields,
     fields_of_each,
     note,
     print_table,
@@ -239,18 +240,20 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
     note(sentence.format(done=done, total=total, doubtful=doubtful))
 
 
-def _totals(plan: Plan, *, is_archive: bool) -> Totals:
-    """Return the sums of a plan; an archive frees nothing."""
-    totals = plan.totals()
-    return totals._replace(free_bytes=0, given_back_bytes=0) if is_archive else totals
-
-
 # The plan as JSON
 
 
 def _json(plan: Plan, rules: RetentionRules, *, is_archive: bool) -> Json:
+    sums = fields(
+        plan.totals(),
+        "conversations sessions messages=sizes.rows bytes=sizes.total cost_usd "
+        "messages_shown=sizes.shown free_bytes=sizes.free_bytes "
+        "given_back_bytes=sizes.given_back_bytes",
+    )
+    if is_archive:
+        sums |= {"free_bytes": 0, "given_back_bytes": 0}
     return {
-        "plan": _totals(plan, is_archive=is_archive)._asdict(),
+        "plan": sums,
         "would": [
             conversation_json(planned.conversation, rules)
             | {
@@ -276,8 +279,8 @@ def _totals_text(totals: Totals) -> str:
     return listed(
         counted(totals.conversations, "conversation"),
         counted(totals.sessions, "session"),
-        counted(totals.messages_shown, "message"),
-        size(totals.bytes),
+        counted(totals.sizes.shown, "message"),
+        size(totals.sizes.total),
     )
 
 
@@ -290,7 +293,7 @@ _COLUMNS = (
     TableColumn("status", "standing", dropped=5, form=status),
     TableColumn("source", "conversation.source", dropped=2),
     Number("msgs", "own.shown", dropped=3),
-    TableColumn("size", "bytes", right=True, dropped=6, form=size),
+    TableColumn("size", "sizes.total", right=True, dropped=6, form=size),
     TableColumn("cost", _costs, right=True, dropped=1),
     TableColumn("title", "conversation", is_flexible=True, form=title_or_preview),
     TableColumn("id", "conversation.id"),
@@ -298,7 +301,7 @@ _COLUMNS = (
 
 
 def _print(plan: Plan, selection: Selection, *, is_archive: bool) -> None:
-    totals = _totals(plan, is_archive=is_archive)
+    totals = plan.totals()
     print_table(_COLUMNS, plan.selected[:_SHOWN])
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.", count=len(plan.selected) - _SHOWN))

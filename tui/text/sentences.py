@@ -145,18 +145,19 @@ def totals_line(plan: Plan) -> str:
     """`1,204 messages (5 hidden) · 4.1 MB · $3.40 with subagents · 14 sessions`; visits every
     conversation of the plan."""
     totals = plan.totals()
+    sizes = totals.sizes
     cost = money(totals.cost_usd)
     if cost and totals.cost_usd != known_sum(each.conversation.cost_usd for each in plan.selected):
         cost = _("{cost} with subagents", cost=cost)
-    hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
-    messages = counted(totals.messages, "message")
+    hidden = sizes.rows - sizes.shown if plan.is_measured else 0
+    messages = counted(sizes.rows, "message")
     if hidden:
         messages = _("{messages} ({count:,} hidden)", messages=messages, count=hidden)
     return joined(
         messages,
         _(
             "{size}" if plan.is_measured else N_("measuring, so far {size}"),
-            size=size(totals.bytes),
+            size=size(sizes.total),
         ),
         cost,
         counted(totals.sessions, "session"),
@@ -202,8 +203,8 @@ def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
         yield _(
             "Deleting makes about {free} free for Hermes' next rows at once; the file gets smaller, by about "
             "{size}, only with `hermes sessions optimize` and its VACUUM.",
-            free=size(totals.free_bytes),
-            size=size(totals.given_back_bytes),
+            free=size(totals.sizes.free_bytes),
+            size=size(totals.sizes.given_back_bytes),
         )
     if subagents := sum(len(planned.subagents) for planned in plan.selected):
         yield ngettext(

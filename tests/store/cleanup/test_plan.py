@@ -7,7 +7,7 @@ from pruning import NOW, aged, chosen, expected, family, opened, plan_of, said
 from trashing import add_message
 
 from hermes_browse.store.cleanup.plan import Plan, make_plan
-from hermes_browse.store.cleanup.sizes import measure
+from hermes_browse.store.cleanup.sizes import Sizes, measure
 
 
 def going(plan):
@@ -110,15 +110,13 @@ def test_a_family(tmp_path):
     assert spared(plan) == {"open": "open", "pinned": "pinned", "hidden": "hidden"}
     assert {session.id for session in plan.reparented} == {"stray", "branch"}
     totals = plan.totals()
-    assert totals[:3] == (5, 7, 7) and totals.cost_usd == pytest.approx(7 * 0.25)
-    assert totals.bytes == sum(each.conversation.size or 0 for each in plan.selected)
+    assert totals[:2] == (5, 7) and totals.cost_usd == pytest.approx(7 * 0.25)
+    sizes = totals.sizes
+    assert sizes.rows == 7 and sizes.total < sizes.given_back_bytes
+    assert sizes.total == sum(each.conversation.size or 0 for each in plan.selected)
     alone = plan.for_archive().totals()
-    assert totals.bytes < totals.given_back_bytes
-    assert (
-        alone[:3] == (5, 5, 5)
-        and alone.cost_usd == pytest.approx(5 * 0.25)
-        and alone.bytes < totals.bytes
-    )
+    assert alone[:2] == (5, 5) and alone.cost_usd == pytest.approx(5 * 0.25)
+    assert alone.sizes.rows == 5 and alone.sizes.total < sizes.total
 
 
 def test_marks_do_not_unprotect(tmp_path):
@@ -182,7 +180,7 @@ def test_a_hostile_store_has_a_plan(tmp_path):
     path = hostile_store(tmp_path / "state.db")
     plan = plan_of(path, chosen("older:0d include:open size>=0"))
     assert {"-rf", "", "../../etc/passwd", "x'; DROP TABLE sessions;--"} <= going(plan)
-    assert plan.totals().messages > 10
+    assert plan.totals().sizes.rows > 10
 
 
 def test_no_rule_reads_nothing(tmp_path):
@@ -210,10 +208,9 @@ def test_what_goes_is_known_before_its_bytes(tmp_path):
             reader.statements - before < 6
         )  # leases, locks, and a count from an index for each 400 sessions
     assert whole.is_measured and not quick.is_measured
-    unmeasured = {"bytes": 0, "messages_shown": 0, "free_bytes": 0, "given_back_bytes": 0}
-    assert quick.totals() == whole.totals()._replace(**unmeasured)
-    archived = whole.for_archive().totals()
-    assert quick.for_archive().totals() == archived._replace(**unmeasured)
+    for found, measured in ((quick, whole), (quick.for_archive(), whole.for_archive())):
+        totals = measured.totals()
+        assert found.totals() == totals._replace(sizes=Sizes(rows=totals.sizes.rows))
     assert [each.session_ids for each in quick.selected] == [
         each.session_ids for each in whole.selected
     ]
@@ -241,7 +238,9 @@ def test_pieces_make_the_whole(tmp_path):
             states = [each.is_measured for each in plan.selected]
             ready = states.index(False) if False in states else len(states)
             assert plan.selected[:ready] == whole.selected[:ready]
-            assert plan.totals().bytes == sum(each.conversation.size or 0 for each in plan.selected)
+            assert plan.totals().sizes.total == sum(
+                each.conversation.size or 0 for each in plan.selected
+            )
             pieces += 1
         assert pieces > 2 and plan.selected == whole.selected and plan.totals() == whole.totals()
         again = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)

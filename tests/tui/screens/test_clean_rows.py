@@ -50,7 +50,7 @@ def plan(tmp_path_factory):
 )
 def test_a_share_that_says_nothing_is_left_out(goes, whole, told):
     """Less than half a per cent; or of a store from which it was deleted by now."""
-    totals = SimpleNamespace(conversations=2, bytes=goes)
+    totals = SimpleNamespace(conversations=2, sizes=SimpleNamespace(total=goes))
     view, space = (
         SimpleNamespace(totals=totals, sentence="3 messages"),
         SimpleNamespace(total=whole),
@@ -147,7 +147,7 @@ def test_the_map_adds_up(plan):
     """What goes of the conversations is what the plan takes."""
     found, space, freed = plan
     sizes = dict(space.conversations)
-    assert sum(freed.values()) == found.totals().bytes > 0
+    assert sum(freed.values()) == found.totals().sizes.total > 0
     assert all(freed[tip] <= sizes[tip] for tip in freed)
 
 

@@ -155,7 +155,7 @@ class DeleteCard(CountCard):
             about = formats.joined(
                 one_line(conversation.source, 20),
                 formats.messages(each.own.shown),
-                formats.size(each.bytes),
+                formats.size(each.sizes.total),
                 formats.money(conversation.cost_usd),
                 along if each.subagents else "",
             )

@@ -58,7 +58,7 @@ def sums_of(runs: Sequence[DeletePlan]) -> Sums:
     """Add up what would go."""
     return Sums(
         messages=sum(run.own.shown for run in runs),
-        bytes=sum(run.bytes for run in runs),
+        bytes=sum(run.sizes.total for run in runs),
         is_measured=all(run.is_measured for run in runs),
         cost_usd=known_sum(run.cost_usd for run in runs),
     )
@@ -281,7 +281,7 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
         freed[planned.conversation.id] = planned.own.total
         for session in planned.subagents:
             tip = catalog.conversation(session.id).tip.id
-            share = (planned.bytes - planned.own.total) // len(planned.subagents)
+            share = (planned.sizes.total - planned.own.total) // len(planned.subagents)
             freed[tip] = freed.get(tip, 0) + share
     return freed
 

@@ -15,9 +15,8 @@ from textual.widgets import Input
 
 from hermes_browse.store.amounts import DAY
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.plan import Totals
 from hermes_browse.store.cleanup.selection import toggled, with_age
-from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
+from hermes_browse.store.cleanup.sizes import FileSpace, Sizes, SpaceMap
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -50,31 +49,31 @@ def what_goes(view: PlanView, space: SpaceMap | None, width: int, *, is_old: boo
     if not totals.conversations:
         return Content.styled(" " + _("nothing to clean up"), "dim")
     parts = [formats.counted(totals.conversations, "conversation")]
-    share = totals.bytes / space.total if space is not None and space.total else 0.0
+    share = totals.sizes.total / space.total if space is not None and space.total else 0.0
     if 0.005 <= share <= 1:  # less would be "0%", and what is more was deleted by now
         parts.append(_("{share:.0%} of the store", share=share))
     line = Content(formats.fitting(f" ✓ {' · '.join([*parts, view.sentence])}", width))
     return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
 
 
-def file_line(name: str, file: FileSpace, totals: Totals, width: int, *, no_color: bool) -> Content:
+def file_line(name: str, file: FileSpace, going: Sizes, width: int, *, no_color: bool) -> Content:
     """Draw the file as a bar of what stays, what goes by a plan and what is free already, then its
     sizes as far as they fit.
 
-    `name` is printable, `totals` are those of the plan; `width` is in cells.
+    `name` is printable; `width` is in cells.
     """
     used = file.file_bytes - file.free_bytes
     whole = max(file.file_bytes, 1)
-    goes = min(totals.free_bytes, used)
-    given_back = min(totals.given_back_bytes, used)
+    goes = min(going.free_bytes, used)
+    given_back = min(going.given_back_bytes, used)
     size = max(min(width // 8, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
-    stays, going, empty = "░█·" if no_color else "██░"
+    stays, gone, empty = "░█·" if no_color else "██░"
     parts = [
         (f" {name} {formats.size(file.file_bytes)} ", ""),
         (stays * (size - freed - free), "$secondary-muted"),
-        (going * freed, "$warning"),
+        (gone * freed, "$warning"),
         (empty * free, "dim"),
     ]
     room = width - 1 - sum(cell_len(text) for text, _look in parts)
@@ -215,7 +214,9 @@ class PruneScreen(PlanScreen):
         self.show_line("stays", formats.fitting(f" {view.stays}", width))
         if space is not None:
             name = one_line(self.main.store.path.name, 60)
-            drawn = file_line(name, space.file, view.totals, width, no_color=self.app.no_color)
+            drawn = file_line(
+                name, space.file, view.totals.sizes, width, no_color=self.app.no_color
+            )
             self.line("file").update(drawn)
 
     def _show_map(self) -> None:
@@ -233,7 +234,7 @@ class PruneScreen(PlanScreen):
             goes = min(view.freed.get(tip, 0), size)
             largest.append(Tile(one_line(name, 100), size, goes, tip))
         count = len(space.conversations)
-        self.map.show(StoreBytes(largest, count, space.total, view.totals.bytes))
+        self.map.show(StoreBytes(largest, count, space.total, view.totals.sizes.total))
 
     def heads_shown(self) -> None:
         title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, self.order)
