@@ -156,7 +156,7 @@ def _name_conversations(tx: Writer, session_ids: Sequence[str]) -> str:
     """Return the title of a single conversation, or the number of them."""
     count = len(session_ids)
     if count != 1:
-        return ngettext("1 conversation", "{count:,} conversations", count, count=count)
+        return ngettext("1 conversation", "{count:,} conversations", count)
     titles = first_texts(tx.rows("SELECT title FROM sessions WHERE id = ?", session_ids))
     return f"“{one_line(titles[0], _SHOWN)}”" if any(titles) else session_ids[0]
 
@@ -256,35 +256,23 @@ class TitleError(BrowseError):
     exit_code = 2
 
 
-class Checked(NamedTuple):
-    """A typed text as a title."""
-
-    title: str | None
-    """As it would be stored; None if it clears the title or is not allowed."""
-    length: int
-    """Code points, of `LONGEST_TITLE`."""
-    differs: bool
-    """Whether the stored title differs from the typed text: characters left out, or spaces
-    joined."""
-    problem: str
-    """A sentence why it is not allowed; empty if it is."""
+def clean_title(typed: str) -> str:
+    """Clean a text as Hermes would (`sanitize_title`, 0.19); an empty one clears the title."""
+    return " ".join(_LEFT_OUT.sub("", _SURROGATES.sub("\ufffd", typed)).split())
 
 
-def check_title(typed: str) -> Checked:
-    """Clean a text as Hermes would (`sanitize_title`, 0.19), without access to a store.
+def why_no_title(title: str) -> str:
+    """Return a sentence why a cleaned text cannot be a title; empty if it can.
 
-    `rename` checks whether another session has the title.
+    `rename` checks whether another session has it.
     """
-    text = " ".join(_LEFT_OUT.sub("", _SURROGATES.sub("\ufffd", typed)).split())
-    length = len(text)
-    if length <= LONGEST_TITLE:
-        return Checked(text or None, length, text != typed, "")
-    problem = _(
+    if len(title) <= LONGEST_TITLE:
+        return ""
+    return _(
         "A title has at most {most} characters; this one has {length}.",
         most=LONGEST_TITLE,
-        length=length,
+        length=len(title),
     )
-    return Checked(None, length, True, problem)
 
 
 def _free_title(tx: Writer, session_id: str, title: object, gives_up: str = "0") -> list[str]:
@@ -329,8 +317,8 @@ def rename(store: Store, session_id: str, typed: str) -> Change:
         RefusedError: Another session has the title; nothing was changed.
         StoreBusyError: Others did not release the store in time.
     """
-    title, _length, _differs, problem = check_title(typed)
-    if problem:
+    title = clean_title(typed) or None
+    if problem := why_no_title(title or ""):
         raise TitleError(problem, is_unchanged=True)
 
     def work(tx: Writer) -> Iterator[RowChange]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 
-from hermes_browse.store.edit.flags import check_title
+from hermes_browse.store.edit.flags import clean_title
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -32,8 +32,7 @@ class RenameCommand(StoreCommand):
         before = self.conversation()
         self.store.close()
         renamed = self.store.rename(before.id, typed)
-        checked = check_title(typed)
-        title, is_changed = checked.title, bool(renamed.rows)
+        title, is_changed = clean_title(typed) or None, bool(renamed.rows)
         document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
         if is_changed:
             was = _("it was {name}", name=_name(before)) if before.title else ""
@@ -41,7 +40,7 @@ class RenameCommand(StoreCommand):
         else:
             same = _("It has no title.") if title is None else _("It has that title already.")
             self.give(document, note, same)
-        if is_changed and checked.differs and title is not None:
+        if is_changed and title not in (typed, None):
             self.remark(
                 _(
                     "This differs from what you typed: Hermes removes control and invisible characters and "

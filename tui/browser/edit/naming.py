@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
-from hermes_browse.store.edit.flags import LONGEST_TITLE, check_title
+from hermes_browse.store.edit.flags import LONGEST_TITLE, clean_title, why_no_title
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.notes.tagging import TagCount, clean_tag
 from hermes_browse.store.sessions.models import Conversation
@@ -76,16 +76,14 @@ class RenameCard(NamingCard[str]):
         """Return what would be stored, or why it would not be."""
         if self._refused is not None and typed == self._refused[0]:
             return Content.styled(one_line(self._refused[1], 1000), "$error")
-        checked = check_title(typed)
-        if checked.problem:
-            return Content.styled(checked.problem, "$error")
-        if checked.title is None:
+        title = clean_title(typed)
+        if problem := why_no_title(title):
+            return Content.styled(problem, "$error")
+        if not title:
             return Content.styled(_("no title: Hermes will show how it begins"), "dim")
-        count = _("{count} of {limit}", count=checked.length, limit=LONGEST_TITLE)
-        if checked.differs:
-            return Content.assemble(
-                (f"{count} · " + _("stored as "), "dim"), one_line(checked.title)
-            )
+        count = _("{count} of {limit}", count=len(title), limit=LONGEST_TITLE)
+        if title != typed:
+            return Content.assemble((f"{count} · " + _("stored as "), "dim"), one_line(title))
         return Content.styled(count, "dim")
 
     @on(Input.Changed)
@@ -94,7 +92,7 @@ class RenameCard(NamingCard[str]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        if not check_title(event.value).problem:
+        if not why_no_title(clean_title(event.value)):
             self.dismiss(event.value)
 
 
