@@ -265,16 +265,6 @@ def find(trash: Path, name: str) -> Path:
     return path
 
 
-def remove_by_name(trash: Path, name: str) -> None:
-    """Remove a bundle permanently.
-
-    Raises:
-        BundleNotFoundError: There is none with that name.
-        TrashError: It cannot be removed.
-    """
-    remove_bundle(find(trash, name))
-
-
 def remove_older(trash: Path, older_than: float, now: float) -> list[Bundle]:
     """Permanently remove bundles older than some seconds, except damaged ones, which are kept for
     inspection.
@@ -296,13 +286,13 @@ def remove_older(trash: Path, older_than: float, now: float) -> list[Bundle]:
 
 
 def remove_bundle(path: Path) -> None:
-    """Remove a bundle, its file first: what is left of it then is no bundle.
+    """Remove a bundle for good, its file first: what is left of it then is no bundle.
 
     Raises:
         TrashError: It cannot be removed.
     """
     try:
-        path.unlink()
+        path.unlink(missing_ok=True)  # another program may have removed it
     except OSError as error:
         raise TrashError(
             _("{path} cannot be removed ({reason}).", path=path, reason=error.strerror)

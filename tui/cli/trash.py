@@ -14,7 +14,7 @@ from hermes_browse.store.hermes.homes import sessions_folder
 from hermes_browse.store.progress import Progress
 from hermes_browse.store.sessions.models import Conversation, Session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.shelf import Bundle, describe, find, remove_by_name
+from hermes_browse.store.trash.shelf import Bundle, describe, find, remove_bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..text.formats import counted, listed, timestamp
@@ -215,8 +215,7 @@ class TrashCommand(StoreCommand):
         return result
 
     def _drop(self) -> None:
-        trash = self.store.trash
-        paths = dict.fromkeys(find(trash, name) for name in self.given.bundles)
+        paths = dict.fromkeys(find(self.store.trash, name) for name in self.given.bundles)
         bundles = [describe(path) for path in paths]
         if not self.given.yes:
             note(*("  ".join(column.cell(each) for column in _COLUMNS) for each in bundles))
@@ -229,7 +228,7 @@ class TrashCommand(StoreCommand):
                 ),
             )
         for bundle in bundles:
-            remove_by_name(trash, bundle.name)
+            remove_bundle(bundle.path)
             if not self.given.json:
                 print_text(_("deleted {name} for good", name=bundle.name))
         if self.given.json:

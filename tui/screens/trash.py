@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 
 from textual.app import ComposeResult
@@ -17,8 +16,8 @@ from hermes_browse.store.hermes.homes import trash_folder
 from hermes_browse.store.progress import Stage
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.bundle import BundleNotFoundError, read_bundle_facts, verify
-from hermes_browse.store.trash.shelf import Bundle, find, remove_by_name
+from hermes_browse.store.trash.bundle import read_bundle_facts, verify
+from hermes_browse.store.trash.shelf import Bundle, find, remove_bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..browser.edit.long_writes import Tell, write_in_sight
@@ -193,11 +192,9 @@ class TrashScreen(ListScreen):
         main = self.main
         if not await main.ask(DropCard(bundles)):
             return
-        folder = trash_folder(main.location)
         try:
             for bundle in bundles:
-                with suppress(BundleNotFoundError):  # another program has removed it
-                    await main.write(partial(remove_by_name, folder, bundle.name))
+                await main.write(partial(remove_bundle, bundle.path))
         finally:  # what is gone is not shown, though the rest could not be removed
             self._marked = frozenset()
             if self.is_whole:

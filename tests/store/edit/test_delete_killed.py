@@ -25,7 +25,7 @@ import random, sys
 from pathlib import Path
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.trash.shelf import list_bundles, remove_by_name
+from hermes_browse.store.trash.shelf import find, list_bundles, remove_bundle
 from hermes_browse.store.edit import transaction
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.cleanup.bulk import clean_up
@@ -54,7 +54,7 @@ while True:
         elif bundles and chance.random() < 0.45:
             name = chance.choice(bundles).name
             restore(store, trash, name)
-            remove_by_name(trash, name)
+            remove_bundle(find(trash, name))
         else:
             delete(store, [chance.choice(sys.argv[4:])], trash, now=NOW)
     except BrowseError as error:

@@ -100,7 +100,7 @@ def test_a_deletion_that_is_dropped_while_it_is_restored(path, monkeypatch, mome
     called = getattr(restoring, moment)
 
     def wrapped(*arguments, **named):
-        shelf.remove_by_name(path.parent / "trash", name)
+        shelf.remove_bundle(shelf.find(path.parent / "trash", name))
         if moment == "put_back":
             raise FileNotFoundError
         return called(*arguments, **named)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trashing import NOW, as_before, column_of, dump, put_back, remove, run
 
 from hermes_browse.store.trash.bundle import verify
-from hermes_browse.store.trash.shelf import list_bundles, remove_by_name
+from hermes_browse.store.trash.shelf import find, list_bundles, remove_bundle
 
 
 def parents(path):
@@ -152,7 +152,7 @@ def test_any_family_in_any_order(
             if step == "restore":
                 put_back(path, bundle.name)
             elif step == "drop" and set(bundle.sessions) <= set(present):
-                remove_by_name(trash, bundle.name)
+                remove_bundle(find(trash, bundle.name))
     names = [each.name for each in list_bundles(trash)]
     chance.shuffle(names)
     for name in names:

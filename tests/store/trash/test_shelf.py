@@ -58,7 +58,7 @@ def test_a_damaged_bundle_is_one_line_with_its_reason(trash):
     )
     with pytest.raises(BundleDamagedError):
         verify(bundle.path)
-    shelf.remove_by_name(trash, bundle.name)
+    shelf.remove_bundle(shelf.find(trash, bundle.name))
     assert [each.name for each in shelf.list_bundles(trash)] == [
         name for name in listed if name != bundle.name
     ]
@@ -86,7 +86,7 @@ def test_dropping_removes_that_bundle_and_nothing_else(trash, tmp_path):
     (tmp_path / "mine").write_text("kept")
     (trash / "20200101-000000-00000000.db").symlink_to(tmp_path / "mine")
     (trash / "notes.txt").write_text("kept")
-    shelf.remove_by_name(trash, older.name)
+    shelf.remove_bundle(shelf.find(trash, older.name))
     assert sorted(each.name for each in trash.iterdir()) == [
         "20200101-000000-00000000.db",
         newer.path.name,
@@ -96,9 +96,9 @@ def test_dropping_removes_that_bundle_and_nothing_else(trash, tmp_path):
     ]
     assert (tmp_path / "mine").read_text() == "kept"
     with pytest.raises(BundleNotFoundError):
-        shelf.remove_by_name(trash, "20200101-000000-00000000")
+        shelf.remove_bundle(shelf.find(trash, "20200101-000000-00000000"))
     with pytest.raises(BundleNotFoundError):
-        shelf.remove_by_name(trash, older.name)
+        shelf.remove_bundle(shelf.find(trash, older.name))
 
 
 def test_folders_of_older_versions_are_named_and_stay(trash):
@@ -108,9 +108,8 @@ def test_folders_of_older_versions_are_named_and_stay(trash):
     (folder / "manifest.json").write_text("{}")
     listed = {each.name: each for each in shelf.list_bundles(trash)}
     assert "0.1.0" in listed[folder.name].damage and listed[folder.name].bytes == 2
-    for use in (shelf.find, shelf.remove_by_name):
-        with pytest.raises(TrashError, match=r"only 0\.1\.0 restores it"):
-            use(trash, folder.name)
+    with pytest.raises(TrashError, match=r"only 0\.1\.0 restores it"):
+        shelf.find(trash, folder.name)
     shelf.remove_older(trash, 0.0, NOW + 1e9)
     shelf.remove_leftovers(trash, NOW + 1e9)
     assert (folder / "manifest.json").exists()
@@ -134,7 +133,7 @@ def test_what_cannot_be_removed_is_a_sentence(trash, monkeypatch):
     refuse = Mock(side_effect=PermissionError(13, "Permission denied"))
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(TrashError, match="cannot be removed"):
-        shelf.remove_by_name(trash, bundle.name)
+        shelf.remove_bundle(shelf.find(trash, bundle.name))
     assert verify(bundle.path)
 
 
