@@ -260,11 +260,11 @@ def _open_for_writing(path: Path) -> sqlite3.Connection:
     """Open a connection that may write; it never creates a file and never checkpoints the log."""
     with translated(path, _WRITING):
         connection = opened(path, "rw", _ATTEMPT)
-        connection.execute("PRAGMA foreign_keys=1")
-        connection.execute("PRAGMA wal_autocheckpoint=0")
         # The journal of a statement would be a temporary file, which stays if the program is killed
         # at that moment.
-        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.executescript(
+            "PRAGMA foreign_keys=1; PRAGMA wal_autocheckpoint=0; PRAGMA temp_store=MEMORY"
+        )
         return connection
 
 

@@ -50,13 +50,22 @@ _STATEMENT_SECONDS = 0.05
 """A statement that copies holds off commits of others in DELETE mode."""
 _SESSIONS_AT_ONCE = 50
 _MOST_ROWS = 5_000
+_PREPARE = """
+-- Nobody needs a bundle that is not finished; `_seal` flushes the finished one.
+PRAGMA bundle.journal_mode=OFF;
+PRAGMA bundle.synchronous=OFF;
+PRAGMA temp_store=MEMORY;
+CREATE TABLE bundle.bundle_dangling (
+    "table", "column", "row", PRIMARY KEY ("table", "column", "row")
+);
+"""
+_INDEXES = """
+CREATE INDEX bundle.bundle_messages ON messages (session_id, id);
+CREATE INDEX bundle.bundle_message_ids ON messages (id);
+CREATE INDEX bundle.bundle_session_ids ON sessions (id);
+CREATE INDEX bundle.bundle_parents ON sessions (parent_session_id);
+"""
 _DISK_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-
-
-class CopyFailedError(TrashError):
-    """A bundle could not be written. The store is as it was: nothing is deleted before."""
-
-    is_unchanged = True
 
 
 class ChangedMeanwhileError(RefusedError):
@@ -82,11 +91,11 @@ def check_room(folder: Path, needed: int) -> None:
     """Refuse if a disk lacks room.
 
     Raises:
-        CopyFailedError: With the numbers.
+        TrashError: With the numbers.
     """
     free = _free(folder)
     if free < needed:
-        raise CopyFailedError(
+        raise TrashError(
             _(
                 "This needs about {needed} for a while, and the disk of {folder} has {free} free.",
                 needed=size(needed),
@@ -94,6 +103,7 @@ def check_room(folder: Path, needed: int) -> None:
                 free=size(free),
             ),
             remedy=_("Free disk space first."),
+            is_unchanged=True,
         )
 
 
@@ -132,7 +142,7 @@ def write_bundle(
         ChangedMeanwhileError: A session is gone.
         RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved, or a
             table refers to sessions in a way that a restore could not recreate.
-        CopyFailedError: Lack of space or permission, or the bundle reads back differently.
+        TrashError: Lack of space or permission, or the bundle reads back differently.
         QueryInterruptedError: It was stopped.
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
@@ -178,17 +188,16 @@ def _seal(path: Path) -> str:
 
 def _failure(error: SqliteError | OSError, store: Path, trash: Path) -> BrowseError:
     """Tell a failure of the bundle from one of the store, which is open to be read only."""
-    if isinstance(error, OSError):
-        reason = error.strerror or str(error)
-    elif getattr(error, "sqlite_errorcode", 0) & 0xFF in _DISK_CODES:
-        reason = str(error)
-    else:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if not isinstance(error, OSError) and code not in _DISK_CODES:
         return translate(error, store)
-    return CopyFailedError(
+    reason = getattr(error, "strerror", None) or error
+    return TrashError(
         _("The trash at {trash} cannot take it ({reason}).", trash=trash, reason=reason),
         remedy=_(
             "Deleted conversations go there first: free disk space, or check its permissions."
         ),
+        is_unchanged=True,
     )
 
 
@@ -200,18 +209,11 @@ class _Copy:
         self._layout, self._progress, self._folder = layout, progress, path.parent
         self._size = 100
         self.connection = opened(store, "ro", _PATIENCE)
-        self.query("PRAGMA temp_store=MEMORY")
         self.query("ATTACH ? AS bundle", [uri_of(path, "rw")])
-        # Nobody needs a bundle that is not finished; `_seal` flushes the finished one.
-        self.query("PRAGMA bundle.journal_mode=OFF")
-        self.query("PRAGMA bundle.synchronous=OFF")
+        self.connection.executescript(_PREPARE)
         self._version = self.query(DATA_VERSION)
         for table in layout.owned:
             self.query(f"CREATE TABLE bundle.{sql_name(table.name)} ({names_of(table.columns)})")
-        self.query(
-            'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
-            'PRIMARY KEY ("table", "column", "row"))'
-        )
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run a statement and return all its rows."""
@@ -224,9 +226,7 @@ class _Copy:
             choose(self.query, some, schema="main")
             for table in self._layout.owned:
                 self._copy_owned(table)
-        self.query("CREATE INDEX bundle.bundle_messages ON messages (session_id, id)")
-        self.query("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
-        self.query("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
+        self.connection.executescript(_INDEXES)
         choose(self.query, sessions, schema="main")
         missing = {*sessions}.difference(first_texts(self.query("SELECT id FROM temp.chosen")))
         if missing.intersection(first_texts(self.query("SELECT id FROM main.sessions"))):
@@ -236,7 +236,6 @@ class _Copy:
             )
         if missing:
             raise ChangedMeanwhileError
-        self.query("CREATE INDEX bundle.bundle_parents ON sessions (parent_session_id)")
         self.query(
             f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, parent_session_id AS was FROM main.sessions "
             "WHERE parent_session_id IN (SELECT id FROM chosen) AND id NOT IN (SELECT id FROM chosen)"
@@ -286,7 +285,9 @@ class _Copy:
         """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete
         compares the rows again in its transaction."""
         if different and self._version == self.query(DATA_VERSION):
-            raise CopyFailedError(_("The copy of {table} differs from the store.", table=table))
+            raise TrashError(
+                _("The copy of {table} differs from the store.", table=table), is_unchanged=True
+            )
 
     def write_facts(self, facts: BundleFacts, tags: Sequence[Row]) -> None:
         """Write what the bundle says of itself, and let go of the file."""

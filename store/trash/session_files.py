@@ -39,10 +39,15 @@ _OWNED = (
 )
 """Names of files, with the session; the last is a request that failed, with the time of it (0.13 to
 0.22)."""
-_NO_TRANSCRIPT = re.compile(r"\.|request_dump_|session(?:s|_)\.json\Z")
-"""Hidden files, requests, the index of routing, and a snapshot without an id."""
-_TRANSCRIPT = re.compile(r"(.+)\.jsonl|(?:session_)?(.+)\.json", re.DOTALL)
-"""Names of transcripts, with the session."""
+_TRANSCRIPT = re.compile(
+    r"""
+    (?! \. | request_dump_ | sessions\.json\Z | session_\.json\Z )
+    (?: (.+)\.jsonl | (?:session_)? (.+)\.json )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Names of transcripts, with the session; not of hidden files, of requests, of the index of routing,
+and of a snapshot without an id."""
 _MODE = 0o777
 _STATE = attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns")
 """Which file it is, and what changes with its content."""
@@ -99,7 +104,7 @@ def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile
 
 def session_of(name: str) -> str | None:
     """Return the session in the name of a transcript; None if it is not the name of one."""
-    found = None if _NO_TRANSCRIPT.match(name) else _TRANSCRIPT.fullmatch(name)
+    found = _TRANSCRIPT.fullmatch(name)
     return found and (found[1] or found[2])
 
 
