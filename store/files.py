@@ -168,8 +168,12 @@ def make_folder(path: Path) -> None:
 
 
 _NAME = "hermes-browse"
-_XDG = {"config": ("XDG_CONFIG_HOME", ".config"), "data": ("XDG_DATA_HOME", ".local/share")}
-_XDG |= dict.fromkeys(("state", "log"), ("XDG_STATE_HOME", ".local/state"))
+_XDG = {
+    "config": ("XDG_CONFIG_HOME", ".config"),
+    "data": ("XDG_DATA_HOME", ".local/share"),
+    "state": ("XDG_STATE_HOME", ".local/state"),
+    "log": ("XDG_STATE_HOME", ".local/state"),
+}
 """Kind of folder to its variable, and its place in the home folder where that is not set."""
 
 

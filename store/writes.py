@@ -78,7 +78,12 @@ class StoreWrites(StoreConnection):
         """Move conversations to the trash, all of them or none."""
         folder, progress = sessions_folder(self.location), Progress(stopped, tell)
         return later.delete.delete(
-            self.source, session_ids, self.trash, sessions_folder=folder, progress=progress
+            self.source,
+            session_ids,
+            self.trash,
+            now=time.time(),
+            sessions_folder=folder,
+            progress=progress,
         )
 
     @write_method

@@ -82,12 +82,10 @@ class CleanedUp(NamedTuple):
 
     def sentence(self, verb: str) -> str:
         """Return a summary; `verb` is translated and in the past tense."""
-        count = len(self.done)
         done = ngettext(
             "{count:,} conversation {done}",
             "{count:,} conversations {done}",
-            count,
-            count=count,
+            len(self.done),
             done=verb,
         )
         doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
@@ -197,9 +195,8 @@ def _plans(
     catalog = read_catalog(reader, now)
     current = plans_of(catalog, [each.id for each in expected if each.id in catalog.sessions])
     counts = count_stored_rows(reader, [id for plan in current for id in plan.session_ids])
-    wanted = set(expected)
-    same = [plan for plan in current if plan.counted(counts).expected in wanted]
-    unchanged = {plan.conversation.id for plan in same}
-    changed = {each.id: _(_WAS_CHANGED) for each in expected if each.id not in unchanged}
+    found = {plan.counted(counts).expected: plan for plan in current}
+    same = [found[each] for each in dict.fromkeys(expected) if each in found]
+    changed = {each.id: _(_WAS_CHANGED) for each in expected if each not in found}
     plans, kept = sort_deletes(reader, catalog, same, now)
     return plans, kept | changed

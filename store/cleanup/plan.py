@@ -148,15 +148,10 @@ def make_plan(
     busy = read_busy(reader, now)
     marked = frozenset(filter(None, map(catalog.root_of, selection.marks)))
     selection = replace(selection, marks=marked)
-    going: list[DeletePlan] = []
-    spared: list[Spared] = []
     chosen = map(catalog.conversation, marked | _filtered(reader, catalog, selection, now, sizes))
-    for conversation in sorted(chosen, key=rank):
-        delete = affected_by_delete(catalog, conversation.id)
-        if why := why_spared(delete, selection, catalog, busy, now):
-            spared.append(Spared(conversation, why))
-        else:
-            going.append(delete)
+    every = [affected_by_delete(catalog, each.id) for each in sorted(chosen, key=rank)]
+    reasons = [why_spared(each, selection, catalog, busy, now) for each in every]
+    going = [each for each, why in zip(every, reasons, strict=True) if why is None]
     # Dependents have no entry of their own.
     along = {dependent.root_id for delete in going for dependent in delete.dependent}
     deletes = [delete for delete in going if delete.conversation.root_id not in along]
@@ -175,6 +170,9 @@ def make_plan(
             for each, before in zip(selected, freed, strict=False)
             if before < goal or each.conversation.root_id in marked
         ]
+    spared = (
+        Spared(each.conversation, why) for each, why in zip(every, reasons, strict=True) if why
+    )
     return Plan(tuple(selected), tuple(spared))
 
 

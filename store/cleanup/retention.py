@@ -234,10 +234,8 @@ class RetentionRules:
     def _closes_after(self, session: Session) -> float | None:
         """Return the Unix seconds from which the idleness of an open session of automation counts;
         None for all others, which Hermes does not close."""
-        is_reaped = self._reaps and session.source in REAPED_SOURCES
-        if session.ended_at is not None or not is_reaped:
-            return None
-        if session.started_at is None or session.last_active is None:
+        is_reaped = self._reaps and session.source in REAPED_SOURCES and session.ended_at is None
+        if not is_reaped or session.started_at is None or session.last_active is None:
             return None
         return max(session.started_at, session.last_active)
 

@@ -75,14 +75,9 @@ class Sizes(NamedTuple):
     """Estimated: ids, times and the like, and entries in other indexes."""
 
     @property
-    def search(self) -> int:
-        """Estimated share of the search indexes."""
-        return self.indexed + self.terms
-
-    @property
     def total(self) -> int:
         """Content and search index."""
-        return self.content + self.search
+        return self.content + self.indexed + self.terms
 
     @property
     def free_bytes(self) -> int:
@@ -95,7 +90,7 @@ class Sizes(NamedTuple):
     def given_back_bytes(self) -> int:
         """Estimated: by how much the file shrinks after deleting them, optimizing the search
         indexes and a VACUUM."""
-        return self._in_tables + self.search
+        return self._in_tables + self.indexed + self.terms
 
     @property
     def _in_tables(self) -> int:

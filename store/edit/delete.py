@@ -80,7 +80,7 @@ def delete(
     session_ids: Sequence[str],
     trash: Path,
     *,
-    now: float | None = None,
+    now: float,
     sessions_folder: Path | None = None,
     progress: Progress = NOBODY,
 ) -> Deleted:
@@ -92,7 +92,7 @@ def delete(
     Args:
         session_ids: Any segments of the conversations.
         trash: The folder of the bundles.
-        now: Unix seconds; default the clock.
+        now: Unix seconds.
         sessions_folder: Where Hermes keeps files of sessions, if anywhere.
         progress: Receives reports, and is asked for a stop until the rows are deleted.
 
@@ -103,11 +103,10 @@ def delete(
         WriteInDoubtError: The commit failed; the bundle stays, and the sentence says what the store
             holds now.
     """
-    moment = time.time() if now is None else now
     with store.reader() as reader:
-        plans = plan_delete(reader, session_ids, moment)
+        plans = plan_delete(reader, session_ids, now)
         portions = Portions[DeletePlan](progress)
-        return delete_portions(store, plans, portions, trash, moment, sessions_folder)
+        return delete_portions(store, plans, portions, trash, now, sessions_folder)
 
 
 def delete_portions(

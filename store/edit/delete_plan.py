@@ -119,8 +119,10 @@ class DeletePlan(NamedTuple):
         """Fill in sizes, given by session id; unchanged if one is missing."""
         if not all(id in sizes for id in self.session_ids):
             return self
-        own = added(sizes[id] for id in self.conversation.session_ids)
-        whole = added(sizes[id] for id in self.session_ids)
+        own, whole = (
+            added(sizes[id] for id in ids)
+            for ids in (self.conversation.session_ids, self.session_ids)
+        )
         conversation = self.conversation._replace(size=whole.total)
         return self._replace(conversation=conversation, own=own, sizes=whole)
 

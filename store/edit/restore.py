@@ -64,7 +64,6 @@ def describe_restored(restored: Sequence[Restored]) -> str:
             "1 session is in the store already",
             "{count:,} sessions are in the store already",
             sessions,
-            count=sessions,
         )
     return summary(
         _("restored {sessions}, {messages}"), sessions, sum(each.messages for each in restored)
