@@ -7,7 +7,6 @@ folders in the system's temporary folder are removed when the process ends.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
@@ -19,6 +18,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from types import FrameType
@@ -162,7 +162,7 @@ def make_folder(path: Path) -> None:
     if path.is_dir():
         return
     make_folder(path.parent)
-    with contextlib.suppress(FileExistsError):  # another process has created it meanwhile
+    with suppress(FileExistsError):  # another process has created it meanwhile
         os.mkdir(path, 0o700)
     sync_folder(path.parent)
 
@@ -227,7 +227,7 @@ class TemporaryFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-@contextlib.contextmanager
+@contextmanager
 def removed_on_signals() -> Iterator[None]:
     """Within the block, SIGTERM and SIGHUP remove the temporary folders, and the file that is being
     written, before they end the process.
@@ -243,7 +243,7 @@ def removed_on_signals() -> Iterator[None]:
     def end(number: int, frame: FrameType | None) -> None:
         for path in list(_TEMPORARY):
             shutil.rmtree(path, ignore_errors=True)
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 path.unlink(missing_ok=True)
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)

@@ -69,8 +69,9 @@ class Plan(NamedTuple):
     def for_archive(self) -> Plan:
         """Leave out what an archive leaves alone: subagents, and conversations that are archived
         already, as an undo must not unarchive them."""
-        selected = (each.alone() for each in self.selected if not each.conversation.archived)
-        return self._replace(selected=tuple(selected))
+        return self._replace(
+            selected=tuple(each.alone() for each in self.selected if not each.conversation.archived)
+        )
 
     @property
     def is_measured(self) -> bool:
@@ -83,8 +84,11 @@ class Plan(NamedTuple):
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
-        selected = (each if each.is_measured else each.measured(sizes) for each in self.selected)
-        return self._replace(selected=tuple(selected))
+        return self._replace(
+            selected=tuple(
+                each if each.is_measured else each.measured(sizes) for each in self.selected
+            )
+        )
 
     def with_details(
         self,
@@ -99,8 +103,11 @@ class Plan(NamedTuple):
 
     def narrowed(self, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""
-        selected = (each for each in self.selected if each.conversation.root_id not in left_out)
-        return self._replace(selected=tuple(selected))
+        return self._replace(
+            selected=tuple(
+                each for each in self.selected if each.conversation.root_id not in left_out
+            )
+        )
 
     def totals(self) -> Totals:
         """Add up the conversations that would go."""

@@ -8,10 +8,10 @@ are in `temp.chosen`.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -132,7 +132,7 @@ def delete_portions(
     progress = portions.progress
     try:
         # However it ends, the bundle is tidied up after the store was closed.
-        with contextlib.ExitStack() as after, writing(store, DELETE_AND_RESTORE) as writer:
+        with ExitStack() as after, writing(store, DELETE_AND_RESTORE) as writer:
             version = writer.version()
             check_search_triggers(writer.reader)
             _check_room(writer.reader, trash, plans)
@@ -178,7 +178,7 @@ def _end(
     gone = {plan.conversation.id for plan in (*portions.done, *portions.doubtful)}
     fate = mark_kept(bundle.path, bundle.facts, gone)
     if len(fate.kept) == len(bundle.facts.conversations):
-        with contextlib.suppress(TrashError):
+        with suppress(TrashError):
             remove_bundle(bundle.path)
     count = sum(each.id not in gone for each in fate.listed(bundle.facts).conversations)
     if count and not fate.deleting:

@@ -12,10 +12,10 @@ file stands beside it: SQLite does not notice a flipped byte
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -94,7 +94,7 @@ class BundleFacts(NamedTuple):
         return sum(each.messages for each in self.conversations)
 
 
-@contextlib.contextmanager
+@contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a bundle to read it.
 
@@ -103,7 +103,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """
     try:
         open_regular(path).close()  # no pipe and no device, which SQLite would wait for
-        with contextlib.closing(opened(path, READ_ONLY, 0)) as connection:
+        with closing(opened(path, READ_ONLY, 0)) as connection:
             yield connection
     except (OSError, *SQLITE_ERRORS) as error:
         raise BundleDamagedError(_("It cannot be read ({reason}).", reason=error)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import os
@@ -12,6 +11,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -157,7 +157,7 @@ def write_bundle(
         make_folder(trash)
         open(partial, "xb", opener=private).close()
         copy = _Copy(reader.path, partial, layout, progress)
-        with contextlib.closing(copy.connection):
+        with closing(copy.connection):
             reparented = copy.copy_rows(facts.sessions)
             save_files(copy.connection, files)
             copy.write_facts(facts, [(s, tag) for s in facts.sessions for tag in tags.get(s, ())])
@@ -169,7 +169,7 @@ def write_bundle(
         sync_folder(trash)
     except BaseException as error:
         for leftover in (partial, path, path.with_suffix(SUM), path.with_suffix(MARKS)):
-            with contextlib.suppress(OSError):  # it stays as a bundle of what the store still has
+            with suppress(OSError):  # it stays as a bundle of what the store still has
                 leftover.unlink(missing_ok=True)
         if isinstance(error, (OSError, *SQLITE_ERRORS)):
             raise _failure(error, reader.path, trash) from error

@@ -15,12 +15,12 @@ the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import sqlite3
 import stat
 from collections.abc import Collection, Container, Iterator, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,7 +142,7 @@ class Count(NamedTuple):
 def count_old_files(folder: Path | None, reader: Reader) -> Count:
     """Count the transcripts in a folder without a session in a store; zeros if it cannot be read."""
     sizes: list[int] = []
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         if folder is not None and any(find_old_files(folder, ())):
             known = known_sessions(reader)
             sizes = [each.stat.st_size for each in find_old_files(folder, known)]
@@ -198,7 +198,7 @@ def put_back(
                 count=len(own),
             )
         ]
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         for unfinished in folder.glob(PARTIAL):  # left by a killed process
             unfinished.unlink()
     notes = [note for row in own if (note := _put_back_one(bundle, folder, *row))]
@@ -237,7 +237,7 @@ def _has(path: Path, content: bytes) -> bool:
 
 def _as_it_was(path: Path, mode: int, mtime_ns: int) -> None:
     """Give a file its permissions and time back; root gives it to the folder's owner."""
-    with contextlib.suppress(OSError):  # a file system without owners or permissions
+    with suppress(OSError):  # a file system without owners or permissions
         os.chmod(path, mode & _MODE & ~0o022)
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             owner = path.parent.stat()

@@ -7,13 +7,12 @@ or was killed, and whether the bundle is a copy. Age removes bundles only if the
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import time
 from collections.abc import Collection, Container
-from fnmatch import fnmatch
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,8 +91,8 @@ class BundleFate(NamedTuple):
 
     def listed(self, facts: BundleFacts) -> BundleFacts:
         """Return the facts with those conversations that are only in the bundle."""
-        listed = (each for each in facts.conversations if each.id not in self.kept)
-        return facts._replace(conversations=tuple(listed))
+        listed = tuple(each for each in facts.conversations if each.id not in self.kept)
+        return facts._replace(conversations=listed)
 
 
 def read_fate(path: Path) -> BundleFate:
@@ -115,7 +114,7 @@ def read_fate(path: Path) -> BundleFate:
 def write_fate(path: Path, fate: BundleFate) -> None:
     """Mark a bundle with its fate; failures are ignored: marks only tell what the store tells too."""
     beside = path.with_suffix(MARKS)
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         if fate == BundleFate():
             beside.unlink(missing_ok=True)
         else:
@@ -174,7 +173,7 @@ def _is_running(process: int) -> bool:
 def describe(path: Path) -> Bundle:
     """Summarise a bundle; for a damaged one, with the reason."""
     size, made = 0, 0.0
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         made = path.lstat().st_mtime
         files = [path, *path.rglob("*")]
         size = sum(each.lstat().st_size for each in files if not each.is_dir())
@@ -297,10 +296,10 @@ def remove_bundle(path: Path) -> None:
         raise TrashError(
             _("{path} cannot be removed ({reason}).", path=path, reason=error.strerror)
         ) from error
-    with contextlib.suppress(OSError):  # then it may reappear after a power failure
+    with suppress(OSError):  # then it may reappear after a power failure
         sync_folder(path.parent)
     for suffix in (SUM, MARKS):
-        with contextlib.suppress(OSError):  # no word of a chat is in it
+        with suppress(OSError):  # no word of a chat is in it
             path.with_suffix(suffix).unlink(missing_ok=True)
     remove_leftovers(path.parent, time.time())
 
@@ -311,12 +310,10 @@ def remove_leftovers(trash: Path, now: float) -> None:
     All rows of an unfinished bundle are still in the store, because they are deleted only once it
     is complete.
     """
-    with contextlib.suppress(OSError):
-        names = os.listdir(trash)
-        for name in names:
-            if name.startswith(PARTIAL) or fnmatch(name, UNFINISHED):
-                with contextlib.suppress(OSError):  # the next time
-                    if now - (trash / name).lstat().st_mtime > _UNFINISHED_AGE:
-                        (trash / name).unlink()
-        if not any(name.endswith(SUFFIX) and name != LINKS for name in names):
+    for path in (*trash.glob(f"{PARTIAL}*"), *trash.glob(UNFINISHED)):
+        with suppress(OSError):  # the next time
+            if now - path.lstat().st_mtime > _UNFINISHED_AGE:
+                path.unlink()
+    with suppress(OSError):
+        if all(path.name == LINKS for path in trash.glob(f"*{SUFFIX}")):
             (trash / LINKS).unlink(missing_ok=True)
