@@ -234,8 +234,8 @@ class SpaceMap(NamedTuple):
 
 def read_file_space(reader: Reader) -> FileSpace:
     """Read used and free space of the file, and the bytes of its log."""
-    pragmas = ("page_size", "page_count", "freelist_count")
-    page, pages, free = (as_int(reader.value(f"PRAGMA {name}")) for name in pragmas)
+    pages_sql = "SELECT * FROM pragma_page_size, pragma_page_count, pragma_freelist_count"
+    page, pages, free = map(as_int, reader.rows(pages_sql)[0])
     _file_bytes, wal_bytes = Store(reader.path).sizes()
     return FileSpace(page * pages, page * free, wal_bytes)
 

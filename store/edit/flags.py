@@ -74,11 +74,10 @@ def _change_rows(
         return writer.run(lambda tx: tuple(work(tx)), _check_changes)
 
 
-def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> Values | None:
+def _read(source: Reader | Writer, session_id: str, columns: Values) -> Values | None:
     """Return columns of a session; None if it is gone."""
-    names = list(columns)
-    rows = source.rows(f"SELECT {', '.join(names)} FROM sessions WHERE id = ?", [session_id])
-    return dict(zip(names, rows[0], strict=True)) if rows else None
+    rows = source.rows(f"SELECT {', '.join(columns)} FROM sessions WHERE id = ?", [session_id])
+    return dict(zip(columns, rows[0], strict=True)) if rows else None
 
 
 def _set_columns(tx: Writer, session_id: str, after: Values) -> Iterator[RowChange]:

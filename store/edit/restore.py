@@ -205,7 +205,9 @@ def check_index(store: Store) -> tuple[str, ...]:
     """
     try:
         with writing(store, DELETE_AND_RESTORE) as writer:
-            return writer.run(lambda tx: _compare_index(tx, store), lambda _reader, _notes: None)
+            return writer.run(
+                lambda tx: tuple(_compare_index(tx, store)), lambda _reader, _notes: None
+            )
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
         return (
@@ -216,25 +218,22 @@ def check_index(store: Store) -> tuple[str, ...]:
         )
 
 
-def _compare_index(tx: Writer, store: Store) -> tuple[str, ...]:
+def _compare_index(tx: Writer, store: Store) -> Iterator[str]:
     if tx.schema.is_index_stale:
-        return (_("The search index is out of date until Hermes rebuilds it."),)
+        yield _("The search index is out of date until Hermes rebuilds it.")
+        return
     if sum(store.sizes()) > _CHECKED or "fts_rebuild_high_water" in tx.schema.notes:
-        return ()
-    notes: list[str] = []
+        return
     for index in filter(None, (tx.schema.fts, tx.schema.trigram)):
         name = index.name
         try:
             tx.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
         except StoreDamagedError:
-            notes.append(
-                _(
-                    "The search index {name} does not agree with the messages. End Hermes and run: {command}",
-                    name=name,
-                    command=rebuild_command(store.path, name),
-                )
+            yield _(
+                "The search index {name} does not agree with the messages. End Hermes and run: {command}",
+                name=name,
+                command=rebuild_command(store.path, name),
             )
-    return tuple(notes)
 
 
 _LINK = (

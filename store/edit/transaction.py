@@ -135,7 +135,6 @@ class Writer:
             self._roll_back()
             raise
         self._commit(lambda reader: verify(reader, result))
-        self._verify(lambda reader: verify(reader, result))
         return result
 
     def _begin(self) -> None:
@@ -179,8 +178,8 @@ class Writer:
             self._connection.rollback()
 
     def _commit(self, verify: Callable[[Reader], None]) -> None:
-        """Commit; if SQLite still has the transaction open after an error, it is certainly not
-        committed."""
+        """Commit, and verify what was committed; if SQLite still has the transaction open after an
+        error, it is certainly not committed."""
         try:
             self._connection.execute("COMMIT")
         except BaseException as error:  # KeyboardInterrupt may arrive before the commit or after it
@@ -197,8 +196,6 @@ class Writer:
             said = str(error) or type(error).__name__
             raise _explain(self._store, said, verify) from error
         self.has_written = True
-
-    def _verify(self, verify: Callable[[Reader], None]) -> None:
         try:
             if self._store.check() != self._identity:
                 raise WriteUnverifiedError(

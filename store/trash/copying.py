@@ -247,11 +247,12 @@ class _Copy:
         listed = f"_rowid_, {names_of(table.columns)}"
         for some in self._pick(table):
             picked = ", ".join(map(str, some))
+            # Prompts may have been copied with sessions before.
             self.query(
-                f"INSERT INTO bundle.{name} ({listed}) "
+                f"INSERT OR IGNORE INTO bundle.{name} ({listed}) "
                 f"SELECT {listed} FROM main.{name} WHERE _rowid_ IN ({picked})"
             )
-            self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
+            self._check(table.name, table.unlike(f"b._rowid_ IN ({picked})", same))
             if table.name == "messages":
                 self._progress.add(len(some))
         for key in table.references:
@@ -261,14 +262,11 @@ class _Copy:
                 [table.name, key.column],
             )
         if not table.is_shared:
-            self._check(table.name, self.query(table.miscounted))
+            self._check(table.name, table.miscounted)
 
     def _pick(self, table: Table) -> Iterator[Sequence[object]]:
         """Yield the rowids of owned rows, each time as many as are copied in a short statement."""
-        # Prompts may have been copied with sessions before.
-        copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
-        missing = f"{table.own} AND NOT EXISTS ({copied})"
-        found = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {missing}")
+        found = self.query(f"SELECT m._rowid_ FROM {table.main} WHERE {table.own}")
         rowids = [rowid for (rowid,) in found]
         done = 0
         while some := rowids[done : done + self._size]:
@@ -281,10 +279,10 @@ class _Copy:
             fitting = int(len(some) * _STATEMENT_SECONDS / max(time.monotonic() - began, 0.001))
             self._size = max(1, min(_MOST_ROWS, fitting, self._size * 2))
 
-    def _check(self, table: str, different: Sequence[Row]) -> None:
-        """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete
-        compares the rows again in its transaction."""
-        if different and self._version == self.query(DATA_VERSION):
+    def _check(self, table: str, different: str) -> None:
+        """Refuse a copy that differs by this SELECT, unless others have changed the store
+        meanwhile: then a delete compares the rows again in its transaction."""
+        if self.query(different) and self._version == self.query(DATA_VERSION):
             raise TrashError(
                 _("The copy of {table} differs from the store.", table=table), is_unchanged=True
             )

@@ -176,15 +176,14 @@ def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monke
 
 def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
     """The file was not replaced: nobody knows, and the change is in it."""
-    real = transaction.Writer._verify
+    real = transaction.Writer._check_unchanged
     fail = Mock(side_effect=OSError(5, "Input/output error"))
 
-    def verify(*given):
-        with monkeypatch.context() as patched:
-            patched.setattr(os, "stat", fail)
-            real(*given)
+    def check(writer):
+        real(writer)  # the last one before the commit that asks the system for the file
+        monkeypatch.setattr(os, "stat", fail)
 
-    monkeypatch.setattr(transaction.Writer, "_verify", verify)
+    monkeypatch.setattr(transaction.Writer, "_check_unchanged", check)
     with pytest.raises(
         WriteUnverifiedError, match=r"was written, but could not be read back.*Input/output"
     ) as caught:
