@@ -92,9 +92,9 @@ class CleanedUp(NamedTuple):
         left = ngettext(
             "stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left
         )
-        spared = _("{count:,} changed meanwhile and were spared")
+        spared = _("{count:,} changed meanwhile and were spared", count=len(self.spared))
         others = ((len(self.spared), spared), (self.doubtful, doubtful), (self.left, left))
-        parts = [done, *(text.format(count=number) for number, text in others if number)]
+        parts = [done, *(text for number, text in others if number)]
         return _("{words}.", words=pgettext("between what was done", "; ").join(parts))
 
 

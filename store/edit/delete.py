@@ -71,8 +71,11 @@ class Deleted(NamedTuple):
     @property
     def sentence(self) -> str:
         """Summary in the past tense."""
-        words = _("deleted {sessions}, {messages} to the trash")
-        return summary(words, len(self.bundle.sessions), self.bundle.messages)
+        return summary(
+            _("deleted {sessions}, {messages} to the trash"),
+            len(self.bundle.sessions),
+            self.bundle.messages,
+        )
 
 
 def delete(

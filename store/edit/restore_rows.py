@@ -208,11 +208,7 @@ def _differences(
 
 
 def _slices(tx: Writer, table: Table) -> Iterator[str]:
-    """Yield conditions on rows `b` that each select some of these rows: of messages at most `EVERY`,
-    of other tables all."""
-    if table.name != "messages":
-        yield table.saved
-        return
+    """Yield conditions on rows `b` that each select at most `EVERY` of these rows."""
     ids = f"SELECT b._rowid_ FROM {table.bundle} WHERE {table.saved} ORDER BY 1"
     for some in chunks(tx.rows(ids), EVERY):
         yield f"b._rowid_ IN ({', '.join(str(id) for (id,) in some)})"
