@@ -46,14 +46,12 @@ def read_block(path: Path) -> dict[str, object] | None:
         Values by setting; None for a file that cannot be read, or has no such form.
     """
     try:
-        document = yaml.safe_load(read_regular(path, _MAX_BYTES).decode("utf-8-sig"))
-        block = None if document is None else document.get("sessions")
+        document = yaml.safe_load(read_regular(path, _MAX_BYTES).decode("utf-8-sig")) or {}
+        block = document.get("sessions") or {}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, AttributeError, RecursionError, yaml.YAMLError):
         return None  # what Hermes makes of such a file is unknown here
-    if block is None:
-        return {}
     return block if isinstance(block, dict) else None
 
 

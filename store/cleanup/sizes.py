@@ -52,7 +52,7 @@ _CUT = 8192
 """Characters of a tool output in a new index of 0.22."""
 _SLICE = 4000
 """Messages per statement, by the counters of the sessions: some 10 ms."""
-_UNINDEXED_SOURCES = ("cron", "subagent")
+_UNINDEXED_SOURCES = ("'cron'", "'subagent'")
 
 
 class Sizes(NamedTuple):
@@ -129,8 +129,7 @@ def _sums(schema: Schema) -> str:
             shown = f"CASE WHEN {is_output} THEN {output} ELSE {content} END"
         has_calls = index.is_inline or "tool_calls" in index.sql
         total = f"sum({' + '.join([shown, sent, name, calls if has_calls else '0'])})"
-        named = map("'{}'".format, _UNINDEXED_SOURCES)
-        left_out = ", ".join(source for source in named if source in index.definition)
+        left_out = ", ".join(each for each in _UNINDEXED_SOURCES if each in index.definition)
         total = f"CASE WHEN s.source IN ({left_out}) THEN 0 ELSE {total} END"
         if index.is_inline:
             copied.append(total)
@@ -236,8 +235,7 @@ def read_file_space(reader: Reader) -> FileSpace:
     """Read used and free space of the file, and the bytes of its log."""
     pages_sql = "SELECT * FROM pragma_page_size, pragma_page_count, pragma_freelist_count"
     page, pages, free = map(as_int, reader.rows(pages_sql)[0])
-    _file_bytes, wal_bytes = Store(reader.path).sizes()
-    return FileSpace(page * pages, page * free, wal_bytes)
+    return FileSpace(page * pages, page * free, Store(reader.path).sizes()[1])
 
 
 def read_space_map(reader: Reader, catalog: Catalog, known: KnownSizes | None = None) -> SpaceMap:

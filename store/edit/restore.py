@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -131,7 +131,7 @@ def restore(
         if not restored:
             raise RefusedError(refused[0])
         choose(writer.rows, sorted(restored), "wanted")
-        _collect_links(writer, restored, read_links(trash, facts.origin))
+        _collect_links(writer, read_links(trash, facts.origin))
         _insert_in_portions(writer, facts, rows)
         try:
             notes += [*refused, *rows.notes, *_unlinked(writer)]
@@ -245,7 +245,7 @@ _LINK = (
 """Sets empty parents of the wanted sessions, and of their children, as far as both are there."""
 
 
-def _collect_links(tx: Writer, wanted: Set[str], recorded: Iterable[Row]) -> None:
+def _collect_links(tx: Writer, recorded: Iterable[Row]) -> None:
     """Fill a TEMP table with the parents of the wanted sessions, and of their children.
 
     `recorded` has pairs of child and parent, as in `links.db`.
@@ -257,8 +257,11 @@ def _collect_links(tx: Writer, wanted: Set[str], recorded: Iterable[Row]) -> Non
         f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN (SELECT id FROM temp.wanted)"
     )
     for pair in recorded:
-        if not wanted.isdisjoint(map(str, pair)):
-            tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
+        tx.execute(
+            "INSERT OR IGNORE INTO temp.links SELECT ?1, ?2, 0 "
+            "WHERE ?1 IN temp.wanted OR ?2 IN temp.wanted",
+            pair,
+        )
 
 
 def _unlinked(tx: Writer) -> Iterator[str]:

@@ -35,7 +35,7 @@ _PLAIN = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]+")
 _OWNED = (
     re.compile(r"(.+)\.jsonl?"),
     re.compile(r"session_(.+)\.json"),
-    re.compile(r"request_dump_(.+)_\d{8}_\d{6}_\d{6}\.json"),
+    re.compile(r"request_dump_(.+)_[0-9]{8}_[0-9]{6}_[0-9]{6}\.json"),
 )
 """Names of files, with the session; the last is a request that failed, with the time of it (0.13 to
 0.22)."""
@@ -63,8 +63,6 @@ class SessionFile(NamedTuple):
 
 def owners(name: str) -> list[str]:
     """Return the sessions that may have a file with this name."""
-    if not _PLAIN.fullmatch(name):
-        return []
     return [
         found[1]
         for each in _OWNED

@@ -216,8 +216,8 @@ def _taken(tables: Mapping[str, Table], references: Iterable[ForeignKey]) -> dic
     }
     # Salvaged stores lack the foreign key of messages.
     conditions = {
-        "sessions": '{row}."id" IN (SELECT id FROM chosen)',
-        "messages": '{row}."session_id" IN (SELECT id FROM chosen)',
+        "sessions": ['{row}."id" IN (SELECT id FROM chosen)'],
+        "messages": ['{row}."session_id" IN (SELECT id FROM chosen)'],
     }
     for key in references:
         if key.target not in ids:
@@ -234,13 +234,12 @@ def _taken(tables: Mapping[str, Table], references: Iterable[ForeignKey]) -> dic
             )
         if key.table != "messages":
             condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
-            before = conditions.get(key.table)
-            conditions[key.table] = f"{before} OR {condition}" if before else condition
+            conditions.setdefault(key.table, []).append(condition)
     if "state_meta" in tables:
         # The goal that the user set for a session, keyed by its id; Hermes does not delete it
         # (0.19).
-        conditions["state_meta"] = "{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"
-    return conditions
+        conditions["state_meta"] = ["{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"]
+    return {name: " OR ".join(parts) for name, parts in conditions.items()}
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
