@@ -187,11 +187,9 @@ def user_folder(kind: str) -> Path:
     if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
         import platformdirs  # start: Linux does without it
 
-        folder: Path = getattr(platformdirs, f"user_{kind}_path")(_NAME, appauthor=False)
-        return folder
+        return Path(getattr(platformdirs, f"user_{kind}_dir")(_NAME, appauthor=False))
     variable, default = _XDG[kind]
-    base = os.environ.get(variable, "").strip()
-    folder = (Path(base) if base else Path.home() / default) / _NAME
+    folder = Path(os.environ.get(variable, "").strip() or Path.home() / default) / _NAME
     return folder / "log" if kind == "log" else folder
 
 
@@ -236,9 +234,6 @@ def removed_on_signals() -> Iterator[None]:
     reference, and the program would go on. Signal handlers can be set in the main thread only;
     elsewhere this does nothing.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def end(number: int, frame: FrameType | None) -> None:
         for path in list(_TEMPORARY):
@@ -248,7 +243,8 @@ def removed_on_signals() -> Iterator[None]:
         signal.signal(number, signal.SIG_DFL)
         signal.raise_signal(number)
 
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield

@@ -156,9 +156,9 @@ def make_plan(
     marked = frozenset(filter(None, map(catalog.root_of, selection.marks)))
     selection = replace(selection, marks=marked)
     chosen = map(catalog.conversation, marked | _filtered(reader, catalog, selection, now, sizes))
-    every = [affected_by_delete(catalog, each.id) for each in sorted(chosen, key=rank)]
-    reasons = [why_spared(each, selection, catalog, busy, now) for each in every]
-    going = [each for each, why in zip(every, reasons, strict=True) if why is None]
+    every = (affected_by_delete(catalog, each.id) for each in sorted(chosen, key=rank))
+    reasons = [(each, why_spared(each, selection, catalog, busy, now)) for each in every]
+    going = [each for each, why in reasons if why is None]
     # Dependents have no entry of their own.
     along = {dependent.root_id for delete in going for dependent in delete.dependent}
     deletes = [delete for delete in going if delete.conversation.root_id not in along]
@@ -177,9 +177,7 @@ def make_plan(
             for each, before in zip(selected, freed, strict=False)
             if before < goal or each.conversation.root_id in marked
         ]
-    spared = (
-        Spared(each.conversation, why) for each, why in zip(every, reasons, strict=True) if why
-    )
+    spared = (Spared(each.conversation, why) for each, why in reasons if why is not None)
     return Plan(tuple(selected), tuple(spared))
 
 

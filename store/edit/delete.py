@@ -160,8 +160,12 @@ def delete_portions(
             failure.remedy = " ".join(filter(None, [failure.remedy, *notes]))
             raise
         portions.error = failure
-    names = tuple(file.path.name for file in files)
-    return Deleted(describe(bundle.path), bundle.reparented, names, tuple(notes))
+    return Deleted(
+        describe(bundle.path),
+        bundle.reparented,
+        tuple(file.path.name for file in files),
+        tuple(notes),
+    )
 
 
 def _end(

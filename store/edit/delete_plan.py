@@ -104,8 +104,7 @@ class DeletePlan(NamedTuple):
         """Return it without what goes with it."""
         size = self.own.total if self.is_measured else None
         conversation = self.conversation._replace(size=size)
-        ids = tuple(conversation.session_ids)
-        return DeletePlan(conversation, (), ids, (), self.own, self.own)
+        return DeletePlan(conversation, (), tuple(conversation.session_ids), (), self.own, self.own)
 
     def counted(self, counts: Mapping[str, int]) -> DeletePlan:
         """Fill in the stored messages, given by session id."""

@@ -117,7 +117,7 @@ def restore(
         )
     with writing(store, DELETE_AND_RESTORE) as writer:
         writer.execute("PRAGMA foreign_keys=0")
-        notes = _check_store(writer.reader, store, facts, any_store=any_store)
+        notes = _check_store(writer.reader, facts, any_store=any_store)
         check_search_triggers(writer.reader)
         find(trash, name)  # another program may have dropped it while it was read
         size = path.stat().st_size * len(requested) // len(facts.sessions)
@@ -179,7 +179,7 @@ def _insert_in_portions(writer: Writer, facts: BundleFacts, rows: RestoredRows) 
     Portions(rows.progress, count).run(groups, insert_portion, writer.version)
 
 
-def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:
+def _check_store(reader: Reader, facts: BundleFacts, *, any_store: bool) -> list[str]:
     """Refuse a bundle of another store; return a note if the store may be another one."""
     origin = facts.origin
     if origin.is_same(origin_of(reader)):
@@ -187,7 +187,7 @@ def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store:
     if (
         not any_store
         and os.path.exists(origin.path)
-        and not os.path.samefile(origin.path, store.path)
+        and not os.path.samefile(origin.path, reader.path)
     ):
         raise RefusedError(
             _("This deletion is from another store, {path}.", path=origin.path),

@@ -289,10 +289,10 @@ class _Copy:
 
     def write_facts(self, facts: BundleFacts, tags: Sequence[Row]) -> None:
         """Write what the bundle says of itself, and let go of the file."""
-        saved, origin = facts.conversations, facts.origin
+        saved = facts.conversations
         said = {
             "format": FORMAT, "name": facts.name, "created_at": facts.created_at,
-            "store": origin.path, "instance": origin.instance,
+            "store": facts.origin.path, "instance": facts.origin.instance,
         }  # fmt: skip
         sessions = [(session, each.id) for each in saved for session in each.sessions]
         tables: dict[str, Iterable[Row]] = {

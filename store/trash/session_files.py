@@ -142,8 +142,8 @@ def count_old_files(folder: Path | None, reader: Reader) -> Count:
     sizes: list[int] = []
     with suppress(OSError):
         if folder is not None and any(find_old_files(folder, ())):
-            known = known_sessions(reader)
-            sizes = [each.stat.st_size for each in find_old_files(folder, known)]
+            old = find_old_files(folder, known_sessions(reader))
+            sizes = [each.stat.st_size for each in old]
     return Count(len(sizes), sum(sizes))
 
 
@@ -157,10 +157,11 @@ def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None
     bundle.execute("CREATE TABLE bundle.bundle_files (session, name, mode, mtime_ns, content)")
     for path, session, found in files:
         with open_regular(path, follow=False) as file:
-            mode = os.fstat(file.fileno()).st_mode & _MODE
             content = file.read(found.st_size)  # what is appended now makes it another file
-        values = [session, path.name, mode, found.st_mtime_ns, content]
-        bundle.execute("INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, ?)", values)
+        bundle.execute(
+            "INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, ?)",
+            [session, path.name, found.st_mode & _MODE, found.st_mtime_ns, content],
+        )
 
 
 def remove_files(files: Sequence[SessionFile]) -> Iterator[str]:
