@@ -169,8 +169,9 @@ def why_spared(
             words = _("its subagent {session} stays: {reason}")
             if dependent.relation is Relation.CONTINUED:
                 words = _("its stale sibling {session} stays: {reason}")
-            words = words.format(session=dependent.root_id, reason=why.words)
-            return SpareReason("subagent", words)
+            return SpareReason(
+                "subagent", words.format(session=dependent.root_id, reason=why.words)
+            )
     return None
 
 

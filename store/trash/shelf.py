@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Collection, Container
 from contextlib import suppress
+from fnmatch import fnmatch
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -310,10 +311,12 @@ def remove_leftovers(trash: Path, now: float) -> None:
     All rows of an unfinished bundle are still in the store, because they are deleted only once it
     is complete.
     """
-    for path in (*trash.glob(f"{PARTIAL}*"), *trash.glob(UNFINISHED)):
-        with suppress(OSError):  # the next time
-            if now - path.lstat().st_mtime > _UNFINISHED_AGE:
-                path.unlink()
     with suppress(OSError):
-        if all(path.name == LINKS for path in trash.glob(f"*{SUFFIX}")):
+        names = os.listdir(trash)
+        for name in names:
+            if name.startswith(PARTIAL) or fnmatch(name, UNFINISHED):
+                with suppress(OSError):  # the next time
+                    if now - (trash / name).lstat().st_mtime > _UNFINISHED_AGE:
+                        (trash / name).unlink()
+        if not any(name.endswith(SUFFIX) and name != LINKS for name in names):
             (trash / LINKS).unlink(missing_ok=True)
