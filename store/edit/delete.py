@@ -295,8 +295,7 @@ def _check_rows_unchanged(tx: Writer, layout: Layout) -> None:
     for table in layout.taken:
         # The delete of a parent in an earlier portion has cut its links.
         same = equal(column for column in table.columns if column != LINK.column)
-        different.append(f"{table.unlike(table.saved, same)} LIMIT 1")
-        different.append(table.miscounted)
+        different += [f"{table.unlike(table.saved, same)} LIMIT 1", table.miscounted]
     if any(map(tx.rows, different)):
         raise ChangedMeanwhileError
 
