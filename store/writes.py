@@ -76,14 +76,13 @@ class StoreWrites(StoreConnection):
         tell: TellStage = quiet,
     ) -> Deleted:
         """Move conversations to the trash, all of them or none."""
-        folder, progress = sessions_folder(self.location), Progress(stopped, tell)
         return later.delete.delete(
             self.source,
             session_ids,
             self.trash,
             now=time.time(),
-            sessions_folder=folder,
-            progress=progress,
+            sessions_folder=sessions_folder(self.location),
+            progress=Progress(stopped, tell),
         )
 
     @write_method
@@ -138,9 +137,13 @@ class StoreWrites(StoreConnection):
         stopped: Stopped = never,
     ) -> CleanedUp:
         """Move the conversations of a plan to the trash, those that are still as expected."""
-        folder = sessions_folder(self.location)
         return later.bulk.clean_up(
-            self.source, expected, self.trash, folder, tell=tell, stopped=stopped
+            self.source,
+            expected,
+            self.trash,
+            sessions_folder(self.location),
+            tell=tell,
+            stopped=stopped,
         )
 
     def delete_planned(

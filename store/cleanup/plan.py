@@ -55,8 +55,12 @@ class Plan(NamedTuple):
     def reparented(self) -> tuple[Session, ...]:
         """Sessions that stay and lose their parent in a delete."""
         deleted = {id for planned in self.selected for id in planned.session_ids}
-        reparented = (session for planned in self.selected for session in planned.reparented)
-        return tuple(session for session in reparented if session.id not in deleted)
+        return tuple(
+            session
+            for planned in self.selected
+            for session in planned.reparented
+            if session.id not in deleted
+        )
 
     def tips(self) -> tuple[str, ...]:
         """Return the ids of all conversations that would go."""
@@ -98,8 +102,7 @@ class Plan(NamedTuple):
     ) -> Plan:
         """Add previews and message counts to so many conversations that would go, None for all, and
         that are spared; `read` adds them, in the same order."""
-        going, kept = _detailed(self.selected, read, selected), _detailed(self.spared, read, spared)
-        return Plan(going, kept)
+        return Plan(_detailed(self.selected, read, selected), _detailed(self.spared, read, spared))
 
     def narrowed(self, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""

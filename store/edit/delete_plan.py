@@ -171,12 +171,16 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
                     going.append(child)
                     deleted.update(child.session_ids)
     sessions = tuple(session for each in going for session in each.session_ids)
-    children_left = (child for session in sessions for child in catalog.children_of(session))
     return DeletePlan(
         conversation=going[0],
         dependent=tuple(going[1:]),
         session_ids=sessions,
-        reparented=tuple(child for child in children_left if child.id not in deleted),
+        reparented=tuple(
+            child
+            for session in sessions
+            for child in catalog.children_of(session)
+            if child.id not in deleted
+        ),
     )
 
 
