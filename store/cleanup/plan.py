@@ -73,9 +73,8 @@ class Plan(NamedTuple):
     def for_archive(self) -> Plan:
         """Leave out what an archive leaves alone: subagents, and conversations that are archived
         already, as an undo must not unarchive them."""
-        return self._replace(
-            selected=tuple(each.alone() for each in self.selected if not each.conversation.archived)
-        )
+        selected = (each.alone() for each in self.selected if not each.conversation.archived)
+        return self._replace(selected=tuple(selected))
 
     @property
     def is_measured(self) -> bool:
@@ -88,11 +87,8 @@ class Plan(NamedTuple):
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
-        return self._replace(
-            selected=tuple(
-                each if each.is_measured else each.measured(sizes) for each in self.selected
-            )
-        )
+        selected = (each if each.is_measured else each.measured(sizes) for each in self.selected)
+        return self._replace(selected=tuple(selected))
 
     def with_details(
         self,
@@ -106,11 +102,8 @@ class Plan(NamedTuple):
 
     def narrowed(self, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""
-        return self._replace(
-            selected=tuple(
-                each for each in self.selected if each.conversation.root_id not in left_out
-            )
-        )
+        selected = (each for each in self.selected if each.conversation.root_id not in left_out)
+        return self._replace(selected=tuple(selected))
 
     def totals(self) -> Totals:
         """Add up the conversations that would go."""

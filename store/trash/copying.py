@@ -46,7 +46,7 @@ RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
 _PATIENCE = 5.0
 """Seconds to wait for writers of the store."""
-_STATEMENT_SECONDS = 0.05
+_STATEMENT_SECONDS = 0.03
 """A statement that copies holds off commits of others in DELETE mode."""
 _SESSIONS_AT_ONCE = 50
 _MOST_ROWS = 5_000
