@@ -3,6 +3,7 @@ another view."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from ..connection.reader import Reader, Stopped
@@ -18,6 +19,8 @@ from .scope import Conditions
 from .terms import Term, TermKind
 
 _Part = Filter | Term | QueryProblem
+_NOT = re.compile(r"(?<!\S)NOT\s+\Z")
+"""Ahead of what it excludes."""
 _SECONDS = 1.0
 """Seconds to count the hits of one suggestion."""
 
@@ -101,7 +104,8 @@ def _variants(query: Query) -> dict[str, str]:
             variants[variant] = _("with {part}", part=problem.meant)
     narrowing: list[_Part] = [*typed, *query.excluded]
     for each in narrowing:
-        wider = " ".join(_with(text, each, " ").split())
+        before = _NOT.sub("", text[: each.start])
+        wider = " ".join([*before.split(), *text[each.end :].split()])
         variants.setdefault(wider, _("without {part}", part=_typed(query, each)))
     starred = text
     for term in reversed(terms):
@@ -110,9 +114,10 @@ def _variants(query: Query) -> dict[str, str]:
     variants.setdefault(starred, _("as the beginnings of words"))
     if len(query.groups) == 1 and len(terms) > 1:
         any_term = " OR ".join(_typed(query, each) for each in terms)
-        excluded = [f"-{_typed(query, each).removeprefix('-')}" for each in query.excluded]
-        rest = [_typed(query, each) for each in typed]
-        variants.setdefault(" ".join([any_term, *excluded, *rest]), _("any of the words"))
+        kept = [_typed(query, each) for each in typed if not each.negated]
+        left_out = [*query.excluded, *(each for each in typed if each.negated)]
+        kept += [f"-{_typed(query, each).removeprefix('-')}" for each in left_out]
+        variants.setdefault(" ".join([any_term, *kept]), _("any of the words"))
     # Without its only filter the query would be empty.
     return {wider: what for wider, what in variants.items() if wider not in (text, "")}
 
