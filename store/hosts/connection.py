@@ -15,8 +15,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ..connection.connect import Fingerprint
 from ..connection.reader import Stopped
@@ -124,7 +123,11 @@ class AskedQuestion:
 
 
 class Connection:
-    """One ssh process, until it is lost; any thread asks."""
+    """One ssh process, until it is lost; any thread asks.
+
+    Raises:
+        HostError: The process could not be started.
+    """
 
     def __init__(self, link: Link) -> None:
         self._link, self._host = link, link.host
@@ -137,7 +140,6 @@ class Connection:
         """Set when the host has said hello, or it is known that it will not."""
         self.asked: dict[int, AskedQuestion] = {}
         """By number, until answered."""
-        self.ssh: SshProcess | None = None
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         """To be sent by a thread of its own: a host that reads nothing keeps nobody waiting. None is
         the end."""
@@ -145,14 +147,10 @@ class Connection:
         self._lock = threading.Lock()
         self._noise = ""
         """The last line that was printed instead of a hello."""
-        try:
-            line = self._host.command_line([*SERVE, "--allow-changes"])
-            self.ssh = SshProcess(self._host, line, takes_input=True)
-        except HostError as error:
-            self.end(error)
-            return
+        line = self._host.command_line([*SERVE, "--allow-changes"])
+        self.ssh = SshProcess(self._host, line, takes_input=True)
         for work in (self._listen, self._send):
-            in_thread(partial(work, self.ssh), f"host {self._host.name}")
+            in_thread(work, f"host {self._host.name}")
 
     def hello(self) -> Hello:
         """Return what the host said first. HostError if it cannot be reached, or was lost."""
@@ -184,19 +182,16 @@ class Connection:
 
     def silent(self, seconds: float) -> HostError:
         """End it, as it has not answered for so long."""
-        error = HostError(self._host, "host-silent", seconds=seconds)
-        self.end(error)
-        return error
+        return self.end(HostError(self._host, "host-silent", seconds=seconds))
 
-    def end(self, error: HostError) -> None:
+    def end(self, error: HostError) -> HostError:
         """End it, unless it has ended already; everyone who waits gets the error."""
         with self._lock:
             if self.error is not None:
-                return
+                return self.error
             # ssh ends before any thread gets the error, because one of them may end the program,
             # and ssh would stay behind. The thread that listens then cleans up.
-            if self.ssh is not None:
-                self.ssh.terminate()
+            self.ssh.terminate()
             self._link.away_since = self._link.away_since or time.time()
             self.error, self.lost_at = error, time.monotonic()
             waiting = list(self.asked.values())
@@ -204,26 +199,25 @@ class Connection:
         self._is_told.set()
         for question in waiting:
             question.fail(error)
+        return error
 
     # The threads that send and listen
 
-    def _send(self, ssh: SshProcess) -> None:
+    def _send(self) -> None:
         for line in iter(self._lines.get, None):
-            ssh.write(line)
+            self.ssh.write(line)
 
-    def _listen(self, ssh: SshProcess) -> None:
+    def _listen(self) -> None:
         try:
-            self._read(ssh)
-            code, greeted = ssh.wait(), self._is_told.is_set()
-            error = explain(self._host, code, ssh.said, greeted, self._noise)
-        except HostError as noise:
-            error = noise
-        self.end(error)
-        ssh.close()
+            self._read()
+        except HostError as error:
+            self.end(error)
+        self.ssh.close()
 
-    def _read(self, ssh: SshProcess) -> None:
+    def _read(self) -> NoReturn:
+        """Hear lines until the process ends; raise why it did."""
         line, noise = bytearray(), 0
-        while (chunk := ssh.read()) is not None:
+        while (chunk := self.ssh.read()) is not None:
             noise += 0 if self._is_told.is_set() else len(chunk)
             *whole, rest = chunk.split(b"\n")
             for part in whole:
@@ -233,6 +227,8 @@ class Connection:
             line += rest
             if len(line) > ANSWER_BYTES or noise > NOISE_BYTES:
                 raise HostError(self._host, "host-noise", said=_("more than was asked for"))
+        code, has_greeted = self.ssh.wait(), self._is_told.is_set()
+        raise explain(self._host, code, self.ssh.said, has_greeted, self._noise)
 
     def _heard(self, line: bytes) -> None:
         if (begin := _ANSWER.match(line)) is not None:
@@ -275,18 +271,19 @@ class Link:
         """Why the last attempt failed; None while connected."""
         return self.connection.error if self.connection is not None else None
 
-    def open(self, wait: float | None = None) -> Hello:
-        """Connect, unless connected, or a failure is less than `wait` seconds ago, by default
-        `RETRY_SECONDS`; return what the host said.
+    def open(self, *, at_once: bool = False) -> Hello:
+        """Connect, unless connected; and, unless `at_once`, not within `RETRY_SECONDS` after a
+        failure. Return what the host said.
 
         Raises:
             HostError: It cannot be reached, has no such program, or is about another profile than
                 was asked for: the key may decide that.
         """
-        wait = RETRY_SECONDS if wait is None else wait
         with self._lock:
             known = self.connection
-            if known is None or (known.error and time.monotonic() - known.lost_at >= wait):
+            if known is None or (
+                known.error and (at_once or time.monotonic() - known.lost_at >= RETRY_SECONDS)
+            ):
                 if self._is_closed:
                     raise HostError(self.host, "host-lost")
                 known = self.connection = Connection(self)
@@ -308,7 +305,7 @@ class Link:
             return self.said
         if time.monotonic() - lost.lost_at > POLL_SECONDS:
             # Nobody waits for it: `error` has what came of it.
-            in_thread(partial(self.open, POLL_SECONDS), f"host {self.host.name}")
+            in_thread(self.open, f"host {self.host.name}")
         return ()
 
     def send(self, call: str, arguments: bytes = b"{}") -> AskedQuestion:
@@ -331,16 +328,12 @@ class Links:
 
     def __init__(self) -> None:
         self._links: dict[str, Link] = {}
-        self._lock = threading.Lock()
 
     def of(self, host: Host) -> Link:
         """Return the connection to a host; nothing is sent yet."""
-        with self._lock:
-            return self._links.setdefault(host.name, Link(host))
+        return self._links.setdefault(host.name, Link(host))
 
     def close(self) -> None:
         """End all connections."""
-        with self._lock:
-            links, self._links = list(self._links.values()), {}
-        for link in links:
+        for link in list(self._links.values()):
             link.close()

@@ -190,7 +190,7 @@ class Place:
         """Read it now, even shortly after a failure; this may wait for a host."""
         if self.link is not None:
             with contextlib.suppress(BrowseError):  # `away` has it
-                self.link.open(0.0)
+                self.link.open(at_once=True)
         self.read()
 
     @property

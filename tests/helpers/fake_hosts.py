@@ -53,7 +53,7 @@ class FakeLink:
         """Be there again."""
         self.error = self.away_since = None
 
-    def open(self, wait: float | None = None) -> Hello:
+    def open(self, *, at_once: bool = False) -> Hello:
         """As of `Link`."""
         if self.error is not None:
             raise self.error

@@ -32,7 +32,7 @@ def test_a_machine_that_is_down(one, server):
     server.start()
     assert failure(one) is error  # at once, without an attempt
     assert server.proxy.connections == 0
-    assert one.open(0.0).path.endswith("state.db")
+    assert one.open(at_once=True).path.endswith("state.db")
 
 
 def test_it_connects_again_after_a_while(one, server, monkeypatch):
@@ -107,7 +107,7 @@ def test_a_machine_that_falls_silent(one, server):
         list(one.send("state").lines(0.3))
     assert caught.value.code == "host-silent"
     server.proxy.frozen = False
-    assert one.open(0.0) and asked(one)
+    assert one.open(at_once=True) and asked(one)
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_progress_without_end(running):
         for line in question.lines(0.5):
             assert line.kind == "tell"
     assert caught.value.code == "host-silent"
-    one.open(0.0)
+    one.open(at_once=True)
     assert failure(one).code == "host-noise"
 
 
@@ -254,7 +254,7 @@ def test_a_machine_that_dies_in_the_middle_of_a_line(one, server):
     one.open()
     server.cut_at = b'"answer": ['
     assert failure(one).code == "host-lost"
-    assert one.open(0.0) and asked(one)
+    assert one.open(at_once=True) and asked(one)
 
 
 NOLOGIN = "This account is currently not available."
