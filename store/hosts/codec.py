@@ -41,7 +41,7 @@ from ..wording import _
 from .host import Host, HostError
 
 T = TypeVar("T")
-Arguments = Mapping[str, object]
+Arguments = Mapping[str, Any]
 """Of a call, by name; or types by name."""
 PROTOCOL = 15
 """Changes with the types that travel; both sides must have the same."""
@@ -189,12 +189,11 @@ def decode(line: bytes | msgspec.Raw, kind: object) -> object:
         raise ValueError(len(raw))
     try:
         value = _decoder(kind).decode(raw)
-        is_sound = _is_sound(value)
+        if _is_sound(value):
+            return value
     except (msgspec.DecodeError, RecursionError, OverflowError) as error:
         raise ValueError(str(error)) from error
-    if not is_sound:
-        raise ValueError("a conversation without a session, a message of none, or an empty portion")
-    return value
+    raise ValueError("a conversation without a session, a message of none, or an empty portion")
 
 
 def _is_sound(value: object) -> bool:
@@ -279,11 +278,8 @@ def error_there(host: Host, error: BrowseError) -> BrowseError:
         remedy = _(
             'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
         )
-    here: BrowseError
-    if kind in _OF_THE_HOST:
-        here = HostError(host, "host-refused", said=sentence, remedy=remedy)
-        here.is_answer = True
-    else:
+    here: BrowseError = HostError(host, "host-refused", said=sentence, remedy=remedy)
+    if kind not in _OF_THE_HOST:
         here = kind(f"{host.name}: {sentence}", remedy=remedy, advice=error.advice)
     here.is_unchanged, here.exit_code = False, error.exit_code
     return here

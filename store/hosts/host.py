@@ -227,8 +227,6 @@ class HostError(StoreError):
         `host-refused`."""
         self.said = said
         """What ssh or the host said, as it was said."""
-        self.is_answer = False
-        """Whether the program there answered with it, and did nothing."""
 
 
 def explain(

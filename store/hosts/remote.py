@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,15 +56,13 @@ class HostConnection(RemoteCalls):
         """
         hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
-            is_newer = hello.protocol > codec.PROTOCOL
-            kind = "host-newer" if is_newer else "host-version"
+            kind = "host-newer" if hello.protocol > codec.PROTOCOL else "host-version"
             raise HostError(self.link.host, kind, said=hello.version)
         if codec.signature(name).is_write:
             return self._change(name, values)
         answer = self.ask(name, values)
         if isinstance(answer, Facts):
-            catalog: Any = values["catalog"]  # as it does not travel
-            answer.catalog = catalog
+            answer.catalog = values["catalog"]  # as it does not travel
         return answer
 
     def ask(self, name: str, values: codec.Arguments) -> Any:
@@ -71,17 +70,18 @@ class HostConnection(RemoteCalls):
         types = codec.signature(name)
         question = self._running = self.link.send(name, codec.sent(name, values))
         seconds = CHANGE_SECONDS if types.is_write else ANSWER_SECONDS
-        stopped: Any = values.get("stopped", never)
+        stopped = values.get("stopped", never)
         for line in question.lines(seconds, stopped, changes=types.is_write):
             if line.kind in types.reports:
-                report: Any = values.get(line.kind, quiet)
+                report = values.get(line.kind, quiet)
                 report(self._decoded(line.value, types.reports[line.kind]))
             elif line.kind == "answer":
                 if name == "sessions_after":
                     self._count(len(line.value), is_first=values["after"] is None)
                 return self._decoded(line.value, types.answer)
             elif line.kind == "error":
-                error: Any = self._decoded(line.value, BrowseError)
+                error = self._decoded(line.value, BrowseError)
+                self._running = None
                 raise codec.error_there(self.link.host, error)
             else:
                 break
@@ -93,7 +93,7 @@ class HostConnection(RemoteCalls):
         if self._list_bytes > _LIST_BYTES:
             raise HostError(self.link.host, "host-noise", said=_("more than was asked for"))
 
-    def _decoded(self, value: bytes, kind: object) -> object:
+    def _decoded(self, value: bytes, kind: object) -> Any:
         try:
             return codec.decode(value, kind)
         except ValueError as error:
@@ -118,7 +118,7 @@ class HostConnection(RemoteCalls):
             if isinstance(answer, CleanedUp) and answer.error is not None:
                 answer = answer._replace(error=codec.error_there(self.link.host, answer.error))
         except HostError as lost:
-            if lost.is_answer or self._running is None:  # it did nothing, or nothing was sent
+            if self._running is None:  # nothing was sent, or it was answered and did nothing
                 raise
             answer = self._done_before(lost, name, values)
         finally:
@@ -128,25 +128,20 @@ class HostConnection(RemoteCalls):
             return answer._replace(sentence=where)
         return answer
 
-    def _done_before(self, lost: HostError, call: str, values: Any) -> object:
+    def _done_before(self, lost: HostError, call: str, values: codec.Arguments) -> object:
         """Return what a delete or a clean-up had done before the connection was lost.
 
         Raises:
             WriteInDoubtError: The machine does not show that it did; or it was another call.
         """
-        in_doubt = doubtful(self.link.host)
-        try:
-            self.link.open(0.0)  # at once, for the list to be read again
-            answer = self._in_trash(values) if call in ("delete", "clean_up") else None
-        except BrowseError:
-            answer = None
-        if answer is None:
-            raise in_doubt from lost
-        if call == "delete":
-            return answer.deleted
-        return answer._replace(error=in_doubt) if answer.doubtful else answer
+        with suppress(BrowseError):  # it is still away
+            self.link.open(at_once=True)  # for the list to be read again
+            done = self._in_trash(values) if call in ("delete", "clean_up") else None
+            if done is not None:
+                return done.deleted if call == "delete" else done
+        raise doubtful(self.link.host) from lost
 
-    def _in_trash(self, values: Any) -> CleanedUp | None:
+    def _in_trash(self, values: codec.Arguments) -> CleanedUp | None:
         """Return which conversations are gone from the store there, with the newest deletion that
         has them; None if there is none."""
         expected: Sequence[Expected] = values.get("expected") or [
@@ -155,11 +150,14 @@ class HostConnection(RemoteCalls):
         ids = [session for each in expected for session in each.sessions]
         there = self.ask("neighbourhood", {"session_ids": ids, "now": 0.0}).sessions
         gone = [each for each in expected if there.keys().isdisjoint(each.sessions)]
+        left = len(expected) - len(gone)
         for bundle in self.ask("deletions", {}):
             if gone and set(gone[0].sessions) <= set(bundle.sessions):
-                taken = tuple(each.id for each in gone)
                 return CleanedUp(
-                    Deleted(bundle, (), (), ()), taken, doubtful=len(expected) - len(gone)
+                    Deleted(bundle, (), (), ()),
+                    tuple(each.id for each in gone),
+                    doubtful=left,
+                    error=doubtful(self.link.host) if left else None,
                 )
         return None
 

@@ -92,8 +92,6 @@ class _Asked:
         self.give_time(QUESTION_SECONDS)
         self.is_stopped = False
         """Whether it is to end with what is done so far."""
-        self.is_late = False
-        """Whether its time was over; not for a change, which says itself what it has done."""
 
     def give_time(self, seconds: float) -> None:
         """Let it take so many seconds from now on."""
@@ -192,12 +190,12 @@ class Server:
             asked.give_time(asked.seconds)
         self._write(_line(asked.id, kind, codec.encode(value)))
 
-    def catalog(self, store: OpenStore, now: float) -> Catalog:
+    def catalog(self, store: OpenStore) -> Catalog:
         """Return the catalog of the store, read again when the file has changed."""
         with self._reading_catalog:
             fingerprint = self.store.fingerprint()
             if self._catalog_as_of != fingerprint:
-                self._catalog = store.catalog(now, self._catalog)
+                self._catalog = store.catalog(time.time(), self._catalog)
                 self._catalog_as_of = fingerprint
             return self._catalog
 
@@ -225,7 +223,8 @@ class Server:
                 raise ValueTooLongError(_("This answer is too large to be sent."))
         except Exception as error:  # thread boundary: no question ends the others
             line = _failed(asked.id, error)
-        if asked.is_late:
+        # A change says itself what it has done.
+        if not asked.changes and time.monotonic() > asked.until:
             text = _(
                 "This took longer than {seconds:.0f} seconds and was stopped.",
                 seconds=asked.seconds,
@@ -244,7 +243,7 @@ class Server:
             raise RefusedError(
                 _("There is no call “{name}”: `serve` answers no command lines.", name=name[:80])
             )
-        now, types = time.time(), codec.signature(name)
+        types = codec.signature(name)
         if types.is_write and not self.may_change:
             raise RefusedError(
                 _(
@@ -259,9 +258,8 @@ class Server:
         asked.store.check()  # it may be cancelled by now
         own = {"known": self.sizes, "stopped": lambda: asked.is_stopped}
         for each in types.not_sent:
-            values[each] = self.catalog(asked.store, now) if each == "catalog" else own[each]
-        for kind in types.reports:
-            values[kind] = partial(self._report, asked, kind)
+            values[each] = self.catalog(asked.store) if each == "catalog" else own[each]
+        values |= {kind: partial(self._report, asked, kind) for kind in types.reports}
         return codec.encode(CALLS[name](asked.store, **values))
 
     def _watch(self) -> None:
@@ -287,7 +285,7 @@ class Server:
         with self._lock:
             for asked in self._running:
                 if time.monotonic() > asked.until:
-                    asked.is_stopped, asked.is_late = True, not asked.changes
+                    asked.is_stopped = True
                     asked.cancel()
 
 
