@@ -245,9 +245,8 @@ def _by_answers(turn: Turn) -> str:
 def _by_tools(turn: Turn) -> str:
     """Return what failing tools mean: no more than that they failed, so it is inferred."""
     newest = _results(turn)[-_IN_A_ROW:]
-    if not newest or not all(has_failed(row.text) for row in newest):
-        return ""
-    if len(newest) < _IN_A_ROW and turn[-1] is not newest[-1]:
+    are_telling = len(newest) == _IN_A_ROW or turn[-1:] == newest[-1:]
+    if not newest or not are_telling or not all(has_failed(row.text) for row in newest):
         return ""
     return ngettext(
         "the last tool call failed",

@@ -114,12 +114,8 @@ def _named(reader: Reader, catalog: Catalog, items: Iterable[SinceItem]) -> Iter
     known = {
         each: catalog.conversation(each.session_id) for each in items if each.session_id is not None
     }
-    named = dict(zip(known, with_names(reader, list(known.values())), strict=True))
-    for item in items:
-        conversation = named.get(item)
-        if conversation is None:  # a job without a session
-            yield item
-            continue
+    yield from (item for item in items if item not in known)  # jobs without a session
+    for item, conversation in zip(known, with_names(reader, list(known.values())), strict=True):
         yield item._replace(
             session_id=conversation.id,
             title=conversation.title or conversation.preview,
@@ -168,9 +164,8 @@ def _new(unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
 def _running(reader: Reader, opened: Iterable[Conversation], runs: Runs) -> Iterator[SinceItem]:
     """Yield what is live, and what a run of a job is in, however long it is silent."""
     of_runs = {each.id for run, each in runs if each is not None and run.is_running}
-    for conversation in opened:
-        if conversation.status is not Status.LIVE and conversation.id not in of_runs:
-            continue
+    at_work = (each for each in opened if each.status is Status.LIVE or each.id in of_runs)
+    for conversation in at_work:
         turn = read_turn(reader, conversation.id)
         tools = pending(turn)
         why = _("in {tool}", tool=tools[-1].name) if tools else _("at work, or just done")
@@ -278,10 +273,8 @@ def _read_new(
 def _written_again(reader: Reader, catalog: Catalog, conversation: Conversation) -> set[int]:
     """Return the rows that are no messages of their own: copies and summaries of compressions, and
     what a branch has from the conversation that it left."""
-    again: set[int] = set()
+    again = set(branched_off(reader, catalog, conversation))
     if is_compressed(reader, conversation.segments):
         history = read_history(reader, conversation.segments)
-        again.update(history.copies)
-        again.update(row.id for row in history.rows if row.summary_text)
-    again.update(branched_off(reader, catalog, conversation))
+        again.update(history.copies, (row.id for row in history.rows if row.summary_text))
     return again
