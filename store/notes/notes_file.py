@@ -116,9 +116,6 @@ def tags_if_readable(reader: Reader) -> Mapping[str, tuple[str, ...]]:
         return {}
 
 
-_FLOOR = f"SELECT message, at FROM floors WHERE {OWN} ORDER BY at DESC LIMIT 1"
-
-
 class ReadMarks(NamedTuple):
     """How far a store has been read."""
 
@@ -169,7 +166,8 @@ def read_marks(reader: Reader, now: float) -> ReadMarks:
     none = no_marks(reader, now)
     if reader.notes is None:
         return none._replace(have_begun=True)
-    floors = notes_rows(reader, _FLOOR)
+    newest_floor = f"SELECT message, at FROM floors WHERE {OWN} ORDER BY at DESC LIMIT 1"
+    floors = notes_rows(reader, newest_floor)
     if not floors or as_int(floors[0][0]) > none.floor:  # another file, whose ids start over
         return none
     newest = f"SELECT session, max(message) FROM marks WHERE {OWN} GROUP BY session"

@@ -65,13 +65,6 @@ def clean_tag(typed: str) -> str:
     return name
 
 
-def _is_tag(name: str) -> bool:
-    try:
-        return clean_tag(name) == name
-    except RefusedError:
-        return False
-
-
 def tags_of(conversations: Iterable[Conversation]) -> tuple[TagCount, ...]:
     """Count conversations by tag, the most frequent tag first."""
     counts = Counter(tag for each in conversations for tag in each.tags)
@@ -142,16 +135,18 @@ def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str])
     """Set the tags of restored sessions, as their deletion has them, unless others are set.
 
     Returns:
-        A sentence if they cannot be written: the sessions themselves are restored then.
+        A sentence if they cannot be written, or one is no tag, as anybody may have changed the file
+        of a deletion: the sessions themselves are restored then.
     """
-    wanted = [(text_of(session), text_of(tag)) for session, tag in pairs if _is_tag(text_of(tag))]
     try:
+        wanted = [(text_of(session), clean_tag(text_of(tag))) for session, tag in pairs]
         with store.reader() as reader:
             known = read_tags(reader)
             missing = [each for each in wanted if each[0] in restored and each[0] not in known]
             if missing and reader.notes is not None:
                 _write(reader, missing, ())
-    except NotesError as error:
+    except (NotesError, RefusedError) as error:
+        error.is_unchanged = False
         return (error.sentence,)
     return ()
 

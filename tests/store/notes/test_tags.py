@@ -202,11 +202,14 @@ def test_tags_are_those_of_now(store):
     assert {hit.session_id for hit in found} == set(CHAIN)
 
 
-@pytest.mark.parametrize("tag", ["two words", "\x1b[31m", "UPPER"])
-def test_what_is_no_tag_is_not_restored(store, tag):
+def test_what_is_no_tag_is_not_restored(store):
     """A deletion is a file that anybody may have changed."""
-    assert keep_restored(store.source, [("other", "deploy"), ("other", tag)], {"other"}) == ()
-    assert tags(store) == {"other": ("deploy",)}
+    pairs = [("other", "deploy"), ("other", "\x1b[31m")]
+    (said,) = keep_restored(store.source, pairs, {"other"})
+    assert "is no tag" in said and "Nothing was changed" not in said
+    assert tags(store) == {}
+    assert keep_restored(store.source, [("other", "two WORDS")], {"other"}) == ()
+    assert tags(store) == {"other": ("two-words",)}
 
 
 def test_a_name_that_it_has_already(store):
