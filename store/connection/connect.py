@@ -32,8 +32,6 @@ from .schema import read_schema
 from .stored_values import has_failed
 
 Fingerprint = tuple[int, ...]
-_FileKey = tuple[int, int]
-"""Device and inode."""
 
 
 def _facts(path: Path) -> Fingerprint:
@@ -119,7 +117,7 @@ class Store:
         """Return the bytes of the database and of its log; 0 for what is missing, or not known."""
         return _size(self.path), _size(self.wal_path)
 
-    def check(self) -> _FileKey:
+    def check(self) -> tuple[int, int]:
         """Check, without opening it, that the store can be opened; return device and inode.
 
         Raises:

@@ -60,11 +60,6 @@ _DAMAGED = SqliteFailure(
     N_("{path} is damaged: SQLite says “{said}”."),
     N_("Copy the file away first, then try `hermes sessions repair`."),
 )
-_NO_MEMORY = SqliteFailure(
-    StoreDamagedError,
-    N_("{path} could not be read: SQLite asked for more memory than there is."),
-    N_("The file may be damaged, or this machine short of memory."),
-)
 _UNREAD = N_("{path} could not be read: SQLite says “{said}”.")
 CLOSED_CODES = (
     sqlite3.SQLITE_CANTOPEN,
@@ -75,8 +70,16 @@ CLOSED_CODES = (
 """SQLite may not open the file, or not as it is asked to."""
 BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 """Another process, or another connection, holds it."""
-READING: Mapping[int, SqliteFailure] = {
+Failures = Mapping[int | type[BaseException], SqliteFailure]
+"""By code, extended or primary, and by exceptions without one; SQLITE_OK stands for all others."""
+READING: Failures = {
     sqlite3.SQLITE_OK: SqliteFailure(StoreError, _UNREAD),
+    MemoryError: SqliteFailure(
+        StoreDamagedError,
+        N_("{path} could not be read: SQLite asked for more memory than there is."),
+        N_("The file may be damaged, or this machine short of memory."),
+    ),
+    UnicodeDecodeError: _DAMAGED,
     **dict.fromkeys(
         BUSY_CODES,
         SqliteFailure(
@@ -120,7 +123,7 @@ READING: Mapping[int, SqliteFailure] = {
         Advice.OPEN_COPY,
     ),
 }
-"""What a failed read is told as, by extended or primary code; SQLITE_OK stands for all others."""
+"""What a failed read is told as."""
 
 
 def decode(raw: bytes) -> str:
@@ -191,25 +194,22 @@ def own_file(
             yield connection
 
 
-def translate(
-    error: SqliteError, path: Path, failures: Mapping[int, SqliteFailure] = READING
-) -> BrowseError:
+def translate(error: SqliteError, path: Path, failures: Failures = READING) -> BrowseError:
     """Return our error for what SQLite raised on a statement or an open; its sentence names the
     store."""
     extended = getattr(error, "sqlite_errorcode", 0)
-    code, said = extended & 0xFF, str(error)
+    code = extended & 0xFF
     if code == sqlite3.SQLITE_INTERRUPT:
         return QueryInterruptedError(_("The query was interrupted."))
-    failure = failures.get(extended) or failures.get(code) or failures[sqlite3.SQLITE_OK]
-    if isinstance(error, MemoryError):
-        failure = _NO_MEMORY
-    elif isinstance(error, UnicodeDecodeError):
-        failure, said = _DAMAGED, one_line(decode(error.object), _MAX_SAID)
-    return failure.error(path, said)
+    said = str(error)
+    if isinstance(error, UnicodeDecodeError):
+        said = one_line(decode(error.object), _MAX_SAID)
+    known = map(failures.get, (type(error), extended, code))
+    return next(filter(None, known), failures[sqlite3.SQLITE_OK]).error(path, said)
 
 
 @contextmanager
-def translated(path: Path, failures: Mapping[int, SqliteFailure] = READING) -> Iterator[None]:
+def translated(path: Path, failures: Failures = READING) -> Iterator[None]:
     """Raise what SQLite raises in the block as our error; see `translate`."""
     try:
         yield

@@ -273,11 +273,9 @@ class Reader:
         (https://sqlite.org/c3ref/interrupt.html).
         """
         began = self._began
-        if began is not None:
-            if not self.is_stopped:
-                self._is_late = time.monotonic() - began > TIME_LIMIT
-            if self._is_late or self.is_stopped:
-                self.interrupt()
+        if began is not None and (self.is_stopped or time.monotonic() - began > TIME_LIMIT):
+            self._is_late = self._is_late or not self.is_stopped
+            self.interrupt()
 
     def close(self) -> None:
         """Close the file."""

@@ -26,6 +26,7 @@ from ..connection.failures import (
     CLOSED_CODES,
     READING,
     SQLITE_ERRORS,
+    Failures,
     SqliteFailure,
     opened,
     patiently,
@@ -51,7 +52,7 @@ _ATTEMPT = 0.2
 _OTHER = SqliteFailure(
     WriteFailedError, N_("{path} could not be written to: SQLite says “{said}”.")
 )
-_WRITING = {
+_WRITING: Failures = {
     **READING,
     **dict.fromkeys(
         CLOSED_CODES,
