@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
 
-from .connection.connect import Fingerprint, RemoteCalls, Store
+from .connection.connect import RemoteCalls, Store
 from .connection.reader import Reader, chunks
 from .errors import QueryInterruptedError, ValueTooLongError
 from .hermes.homes import Location
@@ -124,8 +124,6 @@ class StoreConnection:
         self.remote: RemoteCalls | None = store.remote_calls()
         """Carries out the calls, if the store is elsewhere."""
         self._reader: Reader | None = None
-        self._file: Fingerprint = ()
-        """Device and inode of the file."""
         self._is_interrupted = False
 
     @property
@@ -149,9 +147,8 @@ class StoreConnection:
         """Start another piece of work: clear an interrupt or a time-out, and close a file that was
         replaced, or the old one would be read on."""
         self._is_interrupted = False
-        file = self.source.fingerprint()[:2]
-        if file != self._file:
-            self._file = file
+        known = self._reader
+        if known is not None and known.of_file.key != self.source.fingerprint()[:2]:
             self.close()
         self._connection.begin()
 

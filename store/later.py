@@ -57,24 +57,25 @@ if TYPE_CHECKING:
     from .trash import session_files as session_files
     from .trash import shelf as shelf
 
-_FOLDERS = {
-    "changes": ("blame", "changes", "run"),
-    "cleanup": ("bulk", "plan", "retention", "sizes"),
-    "compression": ("compactions", "losses", "model_context"),
-    "edit": ("delete", "delete_plan", "flags", "restore"),
-    "export": ("files", "jsonl", "redact", "source"),
-    "hermes": ("health", "resume_command"),
-    "hosts": ("connection", "remote", "ssh"),
-    "insights": ("facts", "sums"),
-    "messages": ("decode", "details", "transcript"),
-    "notes": ("notes_file", "tagging"),
-    "places": ("old_transcripts",),
-    "search": ("coverage", "found", "query", "scope", "suggestions"),
-    "sessions": ("catalog", "first_page", "lineage", "list_page", "session_rows"),
-    "since": ("cron_runs", "since"),
-    "trash": ("session_files", "shelf"),
-}
-"""The folder of each module."""
+_MODULES = (
+    "changes.blame", "changes.changes", "changes.run",
+    "cleanup.bulk", "cleanup.plan", "cleanup.retention", "cleanup.sizes",
+    "compression.compactions", "compression.losses", "compression.model_context",
+    "edit.delete", "edit.delete_plan", "edit.flags", "edit.restore",
+    "export.files", "export.jsonl", "export.redact", "export.source",
+    "hermes.health", "hermes.resume_command",
+    "hosts.connection", "hosts.remote", "hosts.ssh",
+    "insights.facts", "insights.sums",
+    "messages.decode", "messages.details", "messages.transcript",
+    "notes.notes_file", "notes.tagging",
+    "places.old_transcripts",
+    "search.coverage", "search.found", "search.query", "search.scope", "search.suggestions",
+    "sessions.catalog", "sessions.first_page", "sessions.lineage", "sessions.list_page",
+    "sessions.session_rows",
+    "since.cron_runs", "since.since",
+    "trash.session_files", "trash.shelf",
+)  # fmt: skip
+"""The same, with their folders."""
 
 
 class Later:
@@ -98,7 +99,7 @@ class Later:
 
 
 def __getattr__(name: str) -> Later:
-    for folder, modules in _FOLDERS.items():
-        if name in modules:
-            return Later(f"{folder}.{name}")
+    for module in _MODULES:
+        if module.endswith(f".{name}"):
+            return Later(module)
     raise AttributeError(name)

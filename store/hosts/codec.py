@@ -54,8 +54,8 @@ _TEXT = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _STAYS = ("catalog", "known", "stopped")
 """Arguments of which each side has its own: the sessions, known sizes, and a function that says
 whether to end with what is done."""
-_REPORTS = ("tell", "portion")
-"""Arguments that are functions, called with what is done so far."""
+REPORTS = ("tell", "portion")
+"""Arguments that are functions, called with what is done so far; it travels by their names."""
 _TYPES = {
     kind.__name__: kind
     for kind in (
@@ -83,7 +83,7 @@ class Signature(NamedTuple):
     not_sent: tuple[str, ...]
     """Those of `_STAYS`."""
     reports: Arguments
-    """Those of `_REPORTS`, and the type of what is done so far."""
+    """Those of `REPORTS`, and the type of what is done so far."""
     answer: object
     is_write: bool
     """Whether it changes the store."""
@@ -97,9 +97,9 @@ def signature(name: str) -> Signature:
     types = get_type_hints(function, function.__globals__ | _TYPES)
     names = [*inspect.signature(function).parameters][call.leading_count :]
     return Signature(
-        {name: types[name] for name in names if name not in (*_STAYS, *_REPORTS)},
+        {name: types[name] for name in names if name not in (*_STAYS, *REPORTS)},
         tuple(each for each in _STAYS if each in types),
-        {each: get_args(types[each])[0][0] for each in _REPORTS if each in types},
+        {each: get_args(types[each])[0][0] for each in REPORTS if each in types},
         types["return"],
         call.is_write,
     )
@@ -153,13 +153,10 @@ def _decode_hook(kind: type, value: object) -> object:
     raise NotImplementedError(kind.__name__)
 
 
-_encoder = msgspec.json.Encoder(enc_hook=_encode_hook)
-
-
 def encode(value: object) -> bytes:
     """Return a value as JSON on one line; a lone surrogate in a text becomes `?`."""
     try:
-        return _encoder.encode(value)
+        return msgspec.json.encode(value, enc_hook=_encode_hook)
     except UnicodeEncodeError:
         plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_encode_hook)
         return write_json(plain).encode("utf-8", "replace")

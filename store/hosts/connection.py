@@ -22,7 +22,7 @@ from ..connection.reader import Stopped
 from ..errors import BrowseError, QueryInterruptedError
 from ..progress import never
 from ..wording import _
-from .codec import Hello, Unasked, decode
+from .codec import REPORTS, Hello, Unasked, decode
 from .host import Host, HostError, explain
 from .ssh import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
 
@@ -50,14 +50,9 @@ class AnswerLine(NamedTuple):
     """A line that belongs to a question."""
 
     kind: str
-    """Its second key: `answer`, `error`, `tell` or `portion`."""
+    """Its second key: `answer` or `error`, or one of `REPORTS`, after which another line follows."""
     value: bytes
     """The value of that key, as JSON."""
-
-    @property
-    def is_progress(self) -> bool:
-        """Whether another line follows."""
-        return self.kind in ("tell", "portion")
 
 
 class AskedQuestion:
@@ -71,7 +66,7 @@ class AskedQuestion:
     def heard(self, line: AnswerLine) -> None:
         """Take a line about it; nothing after its answer, and of its progress what there is room
         for."""
-        if not line.is_progress:
+        if line.kind not in REPORTS:
             self._connection.asked.pop(self._number, None)
         elif len(line.value) > PROGRESS_BYTES or self._lines.qsize() >= _WAITING:
             return
@@ -113,7 +108,7 @@ class AskedQuestion:
                 if isinstance(line, BrowseError):
                     raise line.with_traceback(None)
                 yield line
-                if not line.is_progress:
+                if line.kind not in REPORTS:
                     return
                 if changes:
                     until = time.monotonic() + seconds

@@ -51,15 +51,16 @@ class Host(NamedTuple):
     def problem(self) -> tuple[str, str]:
         """Return the name of the value that is wrong, and what is wrong in a sentence; both empty
         if nothing is."""
-        if not _NAME.fullmatch(self.name):
-            return "name", _("its `name` is letters, digits, “.”, “_” and “-”, such as vps.")
+        named = _("its `name` is letters, digits, “.”, “_” and “-”, such as vps.")
         try:
-            words = self.ssh_words()
+            needed = (
+                ("name", named, _NAME.fullmatch(self.name)),
+                ("ssh", _("it needs `ssh`: what you would type after ssh."), self.ssh_words()),
+                ("command", _("its `command` is empty."), self.command.strip()),
+            )
         except ValueError:
             return "ssh", _("a quote in its `ssh` is not closed.")
-        if not words:
-            return "ssh", _("it needs `ssh`: what you would type after ssh.")
-        return ("", "") if self.command.strip() else ("command", _("its `command` is empty."))
+        return next(((key, said) for key, said, is_there in needed if not is_there), ("", ""))
 
     def ssh_words(self) -> list[str]:
         """Return what stands after `ssh`, as words. `ValueError` if a quote is not closed."""
@@ -260,8 +261,7 @@ def explain(
 
 
 def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1].strip() if lines else ""
+    return text.strip().rpartition("\n")[2].strip()
 
 
 def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:

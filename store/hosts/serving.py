@@ -73,9 +73,6 @@ class _Question(msgspec.Struct, eq=False):
     given: msgspec.Raw = msgspec.field(name="with", default=msgspec.Raw(b"{}"))
 
 
-_decoder = msgspec.json.Decoder(_Question)
-
-
 class _Asked:
     """A question that runs.
 
@@ -163,7 +160,7 @@ class Server:
             while line := source.readline(_QUESTION_BYTES):
                 # It was cut, as its caller is gone; or nobody knows what it means.
                 with contextlib.suppress(ValueError, RecursionError):
-                    self._heard(_decoder.decode(line))
+                    self._heard(msgspec.json.decode(line, type=_Question))
         finally:
             self._ended.set()
             with self._lock:
@@ -269,22 +266,19 @@ class Server:
             if fingerprint != last:
                 last = fingerprint
                 self._write(codec.encode({"fingerprint": fingerprint}) + b"\n")
-            self._close_idle()
-            self._stop_late()
+            self._end_overdue()
             if self._ended.wait(_WATCH_SECONDS):
                 return
 
-    def _close_idle(self) -> None:
+    def _end_overdue(self) -> None:
+        """Close idle connections, and stop questions that take too long; a change polls
+        `stopped`."""
+        now = time.monotonic()
         with self._lock:
-            is_idle = time.monotonic() - self._free_since > _IDLE_SECONDS
-            while is_idle and self._free:
+            while self._free and now > self._free_since + _IDLE_SECONDS:
                 self._free.pop().close()
-
-    def _stop_late(self) -> None:
-        """Stop questions that take too long; a change polls `stopped`."""
-        with self._lock:
             for asked in self._running:
-                if time.monotonic() > asked.until:
+                if now > asked.until:
                     asked.is_stopped = True
                     asked.cancel()
 

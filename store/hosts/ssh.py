@@ -65,9 +65,8 @@ class SshProcess:
                 start_new_session=takes_input,
             )
         except (OSError, ValueError) as error:
-            said = getattr(error, "strerror", None) or str(error)
-            if isinstance(error, FileNotFoundError):
-                said = _("it is not installed here")
+            is_missing = isinstance(error, FileNotFoundError)
+            said = _("it is not installed here") if is_missing else str(error)
             raise HostError(host, "host-ssh", said=said) from error
         assert self._process.stdout is not None and self._process.stderr is not None
         self._output, self._errors = self._process.stdout, self._process.stderr
@@ -128,11 +127,9 @@ class SshProcess:
     def close(self) -> None:
         """End it, if it has not ended."""
         self.terminate()
-        if self.wait() is None:
-            self._process.kill()
-            self._process.wait()
-        self._output.close()
-        self._errors.close()
+        with self._process:  # closes the streams and waits
+            if self.wait() is None:
+                self._process.kill()
 
 
 def run_once(
@@ -185,10 +182,9 @@ def run_once(
 def read_document(host: Host, text: str) -> Json:
     """Return the JSON object that a command printed, HostError if it is none."""
     try:
-        document: Json = msgspec.json.decode(text, type=dict)
+        return msgspec.json.decode(text, type=Json)
     except (msgspec.DecodeError, RecursionError):
         raise HostError(host, "host-noise", said=text[:80]) from None
-    return document
 
 
 def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:

@@ -103,7 +103,6 @@ def _executions(path: Path) -> list[Row] | None:
         if not path.is_file():
             return None
         with contextlib.closing(opened(path, "ro", 1.0)) as connection:
-            connection.execute("PRAGMA query_only=1")
             return connection.execute(_EXECUTIONS).fetchall()
     except (OSError, *SQLITE_ERRORS):  # what is left of it is told by the jobs
         return None
