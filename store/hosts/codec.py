@@ -267,8 +267,6 @@ def error_there(host: Host, error: BrowseError) -> BrowseError:
     """Return an error of the program there with its sentence as of here, which says by itself what
     was changed."""
     kind = type(error)
-    if kind is errors.QueryInterruptedError:
-        return kind(_("The query was interrupted."))
     sentence = host.advice(one_line(error.sentence, 800))
     remedy = host.advice(one_line(error.remedy, 800))
     if kind in _NO_STORE:

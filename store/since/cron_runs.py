@@ -39,11 +39,9 @@ def read_job_names(home: Path) -> Mapping[str, str]:
     """Read the names of the jobs in the folder of a store by id, as stored; none if the file is
     missing or damaged (`cron/jobs.py`, 0.19)."""
     return {
-        each["id"]: each["name"]
+        text_of(each.get("id")): text_of(each["name"])
         for each in read_objects(home / "cron" / "jobs.json", "jobs")
-        if isinstance(each.get("id"), str)
-        and isinstance(each.get("name"), str)
-        and each["name"].strip()
+        if text_of(each.get("name")).strip()
     }
 
 

@@ -155,4 +155,4 @@ def test_the_name_of_a_job(tmp_path):
     read = (json.dumps({"jobs": jobs}), "\ufeff" + json.dumps(jobs))
     for text in (*read, "{", '{"jobs": 3}', "[" * 100_000):
         path.write_text(text, encoding="utf-8")
-        assert read_job_names(tmp_path) == ({"a": "A\tjob"} if text in read else {})
+        assert read_job_names(tmp_path) == ({"a": "A\tjob", "7": "x"} if text in read else {})
