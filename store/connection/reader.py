@@ -147,8 +147,6 @@ class Reader:
         """What all readers of the file share."""
         self.index_damage: Any = None
         """What is wrong with the search index, once a search could not use it."""
-        self.statements = 0
-        """How many statements ran."""
         self.is_stopped = False
         """Whether it was interrupted, and `begin` was not called since."""
         self._is_late = False
@@ -167,7 +165,6 @@ class Reader:
             QueryInterruptedError: `interrupt` was called.
         """
         self.check()
-        self.statements += 1
         start = time.perf_counter()
         count: int | None = None
         try:

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import pytest
 from builders import T0, big_store
+from statements import noted_statements
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.decode import read_previews, with_names
@@ -21,12 +22,13 @@ NOW = T0 + 1e6
 @pytest.mark.parametrize("sessions, messages", [(400, 4_000), (3_000, 30_000)])
 def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path, sessions, messages):
     with Store(big_store(tmp_path / "state.db", sessions, messages)).reader() as reader:
-        first = read_first_page(reader, NOW, limit=36)
-        assert reader.statements <= 10
+        with noted_statements() as statements:
+            first = read_first_page(reader, NOW, limit=36)
+        assert len(statements) <= 10
         page = [first.conversation(root) for root in first.order()[:36]]
-        reader.statements = 0
-        named = with_names(reader, page)
-        assert reader.statements <= 3
+        with noted_statements() as statements:
+            named = with_names(reader, page)
+        assert len(statements) <= 3
         assert sum(not each.title for each in page) > 5
         assert all(each.title or each.preview for each in named)
 
