@@ -164,8 +164,6 @@ def read_marks(reader: Reader, now: float) -> ReadMarks:
         NotesError: The file cannot be used.
     """
     none = no_marks(reader, now)
-    if reader.notes is None:
-        return none._replace(have_begun=True)
     newest_floor = f"SELECT message, at FROM floors WHERE {OWN} ORDER BY at DESC LIMIT 1"
     floors = notes_rows(reader, newest_floor)
     if not floors or as_int(floors[0][0]) > none.floor:  # another file, whose ids start over
