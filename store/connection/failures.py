@@ -25,7 +25,6 @@ from ..files import write_private
 from ..text import one_line
 from ..wording import N_, _
 
-SqliteError = sqlite3.Error | MemoryError | UnicodeDecodeError
 SQLITE_ERRORS = (sqlite3.Error, MemoryError, UnicodeDecodeError)
 """All that a call of the sqlite3 module raises because of a file.
 
@@ -33,7 +32,6 @@ A damaged search index makes SQLite ask for any amount of memory, which is refus
 in the schema makes a message of SQLite that is not UTF-8, which the module cannot turn into an
 error of its own (observed, Python 3.11).
 """
-_MAX_SAID = 200
 _OWN_PATIENCE = 10.0
 """Seconds to wait for another browser, which holds a file of ours for milliseconds."""
 _BUSY_PAUSE = 0.005
@@ -48,11 +46,6 @@ class SqliteFailure(NamedTuple):
     sentence: str
     remedy: str = ""
     advice: Advice = Advice.NONE
-
-    def error(self, path: Path, said: str) -> BrowseError:
-        """Return the error for a file, given what SQLite says."""
-        sentence = _(self.sentence, path=path, said=said)
-        return self.kind(sentence, remedy=_(self.remedy), advice=self.advice)
 
 
 _DAMAGED = SqliteFailure(
@@ -194,7 +187,7 @@ def own_file(
             yield connection
 
 
-def translate(error: SqliteError, path: Path, failures: Failures = READING) -> BrowseError:
+def translate(error: Exception, path: Path, failures: Failures = READING) -> BrowseError:
     """Return our error for what SQLite raised on a statement or an open; its sentence names the
     store."""
     extended = getattr(error, "sqlite_errorcode", 0)
@@ -203,9 +196,11 @@ def translate(error: SqliteError, path: Path, failures: Failures = READING) -> B
         return QueryInterruptedError(_("The query was interrupted."))
     said = str(error)
     if isinstance(error, UnicodeDecodeError):
-        said = one_line(decode(error.object), _MAX_SAID)
+        said = one_line(decode(error.object), 200)
     known = map(failures.get, (type(error), extended, code))
-    return next(filter(None, known), failures[sqlite3.SQLITE_OK]).error(path, said)
+    failure = next(filter(None, known), failures[sqlite3.SQLITE_OK])
+    sentence = _(failure.sentence, path=path, said=said)
+    return failure.kind(sentence, remedy=_(failure.remedy), advice=failure.advice)
 
 
 @contextmanager

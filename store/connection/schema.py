@@ -144,10 +144,6 @@ class Schema(NamedTuple):
             listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
             yield f"CREATE TEMP VIEW {view} AS SELECT {listed} FROM {table}"
 
-    def without_search(self) -> Schema:
-        """Return the same schema without the search indexes, for when they cannot be used."""
-        return self._replace(fts=None, trigram=None)
-
 
 def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
     """Describe a full-text table by its SQL: SQLite does not describe a damaged one.

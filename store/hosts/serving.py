@@ -137,8 +137,8 @@ class Server:
         self._output, self.may_change = output, may_change
         self.sizes: dict[str, Sizes] = {}
         """Of the sessions that were measured."""
-        self._catalog = UNREAD
-        self._catalog_as_of: Fingerprint | None = None
+        self._catalog: tuple[Fingerprint, Catalog] = (), UNREAD
+        """As of a fingerprint of the store."""
         self._reading_catalog = threading.Lock()
         self._running: dict[_Asked, Future[None]] = {}
         self._free: list[OpenStore] = []
@@ -191,10 +191,10 @@ class Server:
         """Return the catalog of the store, read again when the file has changed."""
         with self._reading_catalog:
             fingerprint = self.store.fingerprint()
-            if self._catalog_as_of != fingerprint:
-                self._catalog = store.catalog(time.time(), self._catalog)
-                self._catalog_as_of = fingerprint
-            return self._catalog
+            as_of, known = self._catalog
+            if as_of != fingerprint:
+                self._catalog = fingerprint, store.catalog(time.time(), known)
+            return self._catalog[1]
 
     def _heard(self, question: _Question) -> None:
         with self._lock:

@@ -168,8 +168,6 @@ def run_once(
     finally:
         process.close()
     text, said = out.decode("utf-8", "replace"), process.said
-    if not has_begun and code == SSH_FAILED and not said:
-        raise HostError(host, "host-closed")
     if not has_begun and code == 0:
         kind = "host-serves" if '{"hello"' in text else "host-noise"
         raise HostError(host, kind, said=said or text)

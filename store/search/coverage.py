@@ -219,7 +219,7 @@ def give_up_index(reader: Reader, error: StoreError) -> str:
     if isinstance(error, StoreDamagedError):
         reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged
     reader.index_damage = damage_of(schema, error)
-    reader.schema = schema.without_search()
+    reader.schema = schema._replace(fts=None, trigram=None)
     return _(
         "Hermes' search index cannot be used ({reason}): {remedy}.",
         reason=error.sentence,

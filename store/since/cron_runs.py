@@ -91,8 +91,7 @@ def _last_runs(home: Path) -> Iterator[Row]:
     for job in read_objects(home / "cron" / "jobs.json", "jobs"):
         error = text_of(job.get("last_error")) or text_of(job.get("last_delivery_error"))
         if job.get("last_status") == "error" or error:
-            at = job.get("last_run_at")
-            yield job.get("id"), None, at, error, False
+            yield job.get("id"), None, job.get("last_run_at"), error, False
 
 
 def _executions(path: Path) -> list[Row] | None:

@@ -82,13 +82,11 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
     return list(map(to_message, reader.rows(statement, [session_id])))
 
 
-_LastRows = Mapping[str, tuple[ChatMessage, bool]]
-"""The newest row of each session, and whether the row before it is the result of a tool."""
-
-
-def _read_last_rows(reader: Reader, session_ids: Sequence[str]) -> _LastRows:
-    """Read the newest rows of sessions, with the ends of their texts; a row that was taken back
-    counts only where there is no other."""
+def _read_last_rows(
+    reader: Reader, session_ids: Sequence[str]
+) -> Mapping[str, tuple[ChatMessage, bool]]:
+    """Read the newest row of each session, with the end of its text, and whether the row before it is
+    the result of a tool; a row that was taken back counts only where there is no other."""
     any_row = "SELECT max(n.id) FROM message_rows n WHERE n.session_id = s.id AND NOT n.hidden"
     newest = f"COALESCE(({any_row} AND n.state = 'live'), ({any_row}))"
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..amounts import size
 from ..connection.connect import origin_of
-from ..connection.failures import SQLITE_ERRORS, SqliteError, opened, translate, uri_of
+from ..connection.failures import SQLITE_ERRORS, opened, translate, uri_of
 from ..connection.reader import DATA_VERSION, Reader, Row, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import first_texts
@@ -186,7 +186,7 @@ def _seal(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _failure(error: SqliteError | OSError, store: Path, trash: Path) -> BrowseError:
+def _failure(error: Exception, store: Path, trash: Path) -> BrowseError:
     """Tell a failure of the bundle from one of the store, which is open to be read only."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if not isinstance(error, OSError) and code not in _DISK_CODES:

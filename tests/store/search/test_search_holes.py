@@ -112,7 +112,7 @@ def test_what_stands_behind_the_cut_is_found(tmp_path, query):
     path = _long(tmp_path / "state.db")
     with Store(path).reader() as reader:
         indexed = search(reader, query, limit=0)
-        reader.schema = reader.schema.without_search()
+        reader.schema = reader.schema._replace(fts=None, trigram=None)
         scanned = search(reader, query, limit=0)
     assert ids(indexed) == ids(scanned) and indexed.complete and indexed.total == len(scanned.hits)
     assert found(path, query, order="oldest") == ids(scanned)[::-1]
