@@ -112,8 +112,8 @@ def _results(turn: Turn) -> list[ChatMessage]:
 
 def find_waiting(
     reader: Reader, conversations: Iterable[Conversation], now: float
-) -> Iterator[SinceItem]:
-    """Yield what waits in conversations, at most one thing of each.
+) -> Iterator[tuple[str, SinceItem]]:
+    """Yield what waits in conversations, at most one thing of each, after the root id of it.
 
     Args:
         reader: An open reader.
@@ -134,7 +134,7 @@ def find_waiting(
             if item is None and is_answer and not (is_old or conversation.is_automation):
                 item = _said(row, is_armed=session_id in armed)
         if item is not None:
-            yield item
+            yield conversation.root_id, item
 
 
 def _waiting(why: str, row: ChatMessage) -> SinceItem:
@@ -195,10 +195,9 @@ def _armed(reader: Reader) -> frozenset[str]:
     home = reader.path.parent
     processes = read_objects(home / "processes.json")
     values = [each.get(key) for each in processes for key in ("task_id", "session_key")]
-    for job in read_objects(home / "cron" / "jobs.json", "jobs"):
-        origin = job.get("origin")
-        if isinstance(origin, dict) and job.get("enabled", True):
-            values += origin.values()
+    jobs = read_objects(home / "cron" / "jobs.json", "jobs")
+    origins = [job.get("origin") for job in jobs if job.get("enabled", True)]
+    values += [value for each in origins if isinstance(each, dict) for value in each.values()]
     if "async_delegations" in reader.schema.tables:
         statement = "SELECT parent_session_id FROM async_delegations WHERE state IN ('running', 'finalizing')"
         values += first_texts(reader.rows(statement))

@@ -54,12 +54,12 @@ def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
     week are left out, so that it takes milliseconds."""
     newest_first = map(catalog.conversation, catalog.listed(View.ALL))
     used = takewhile(lambda each: (each.last_active or FAR_PAST) > now - STALE_AFTER, newest_first)
-    waiting = find_waiting(reader, filter(_is_open, used), now)
+    waiting = dict(find_waiting(reader, filter(_is_open, used), now))
     marks, _note = _marks_or_none(reader, now)  # whoever begins them is told, and the health check
     failed = [run for run in read_cron_runs(reader.path.parent) if run.has_failed_since(marks.at)]
     return Attention(
         find_unread(reader, catalog, marks),
-        frozenset(filter(None, (catalog.root_of(str(each.session_id)) for each in waiting))),
+        frozenset(waiting),
         len(failed),
         marks.have_begun,
     )
@@ -80,15 +80,13 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
     else:
         since, unread, notes = after, find_written(reader, catalog, after), ()
     runs = with_sessions(read_cron_runs(reader.path.parent), catalog)
-    oldest_first = map(catalog.conversation, reversed(catalog.listed(View.ALL)))
-    opened = list(filter(_is_open, oldest_first))
-    waiting = list(find_waiting(reader, opened, now))
-    asked = {catalog.root_of(str(each.session_id)) for each in waiting}
-    silent = [each for each in opened if each.root_id not in asked]
+    opened = list(filter(_is_open, reversed(catalog.select(View.ALL))))
+    waiting = dict(find_waiting(reader, opened, now))
+    silent = [each for each in opened if each.root_id not in waiting]
     of_runs = list(_of_runs(runs, since))
     told = {each.session_id for each in of_runs}
     wrong = _wrong(reader, catalog, unread, since, told)
-    items = [*waiting, *of_runs, *wrong, *_new(unread), *_running(reader, silent, runs)]
+    items = [*waiting.values(), *of_runs, *wrong, *_new(unread), *_running(reader, silent, runs)]
     return Since(since, tuple(sorted(_named(reader, catalog, items), key=order)), notes)
 
 
