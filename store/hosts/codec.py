@@ -19,15 +19,19 @@ import msgspec
 
 from .. import errors
 from ..call import CALLS
-from ..cleanup.bulk import CleanedUp, Step
+from ..cleanup.bulk import CleanedUp as CleanedUp
+from ..cleanup.bulk import Step as Step
 from ..cleanup.selection import Selection, parse_line
-from ..cleanup.sizes import FileSpace, Sizes, SpaceMap
-from ..compression.model_context import Memory, ModelContext
+from ..cleanup.sizes import FileSpace as FileSpace
+from ..cleanup.sizes import Sizes as Sizes
+from ..cleanup.sizes import SpaceMap as SpaceMap
+from ..compression.model_context import Memory as Memory
+from ..compression.model_context import ModelContext as ModelContext
 from ..connection.stored_values import write_json
-from ..edit.delete import Deleted
-from ..edit.delete_plan import Expected
-from ..edit.flags import Change
-from ..edit.restore import Restored
+from ..edit.delete import Deleted as Deleted
+from ..edit.delete_plan import Expected as Expected
+from ..edit.flags import Change as Change
+from ..edit.restore import Restored as Restored
 from ..errors import BrowseError
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
@@ -36,7 +40,7 @@ from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Session
 from ..sessions.session_rows import SessionsPortion
 from ..text import one_line
-from ..trash.shelf import Bundle
+from ..trash.shelf import Bundle as Bundle
 from ..wording import _
 from .host import Host, HostError
 
@@ -56,16 +60,6 @@ _STAYS = ("catalog", "known", "stopped")
 whether to end with what is done."""
 REPORTS = ("tell", "portion")
 """Arguments that are functions, called with what is done so far; it travels by their names."""
-_TYPES = {
-    kind.__name__: kind
-    for kind in (
-        Bundle, Catalog, Change, CleanedUp, Deleted, Expected, Facts, FileSpace, Memory,
-        ModelContext, Query, Restored, Sizes, SpaceMap, Step,
-    )
-}  # fmt: skip
-"""Those that modules of calls import for their annotations alone."""
-
-
 _SENT_AS: Mapping[object, object] = {
     Query: str,
     Query | str: str,
@@ -94,7 +88,8 @@ def signature(name: str) -> Signature:
     """Return the types of a call; KeyError if there is none."""
     call = CALLS[name]
     function = inspect.unwrap(call.function)
-    types = get_type_hints(function, function.__globals__ | _TYPES)
+    # A module of calls may import types for its annotations alone; this one has them all.
+    types = get_type_hints(function, globals() | function.__globals__)
     names = [*inspect.signature(function).parameters][call.leading_count :]
     return Signature(
         {name: types[name] for name in names if name not in (*_STAYS, *REPORTS)},

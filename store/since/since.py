@@ -56,11 +56,11 @@ def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
     used = takewhile(lambda each: (each.last_active or FAR_PAST) > now - STALE_AFTER, newest_first)
     waiting = dict(find_waiting(reader, filter(_is_open, used), now))
     marks, _note = _marks_or_none(reader, now)  # whoever begins them is told, and the health check
-    failed = [run for run in read_cron_runs(reader.path.parent) if run.has_failed_since(marks.at)]
+    runs = read_cron_runs(reader.path.parent)
     return Attention(
         find_unread(reader, catalog, marks),
         frozenset(waiting),
-        len(failed),
+        sum(run.has_failed_since(marks.at) for run in runs),
         marks.have_begun,
     )
 

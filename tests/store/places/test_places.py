@@ -48,7 +48,7 @@ NO_IDS = {"call_id", "tool_call_id"}
 
 def hints_of(kind):
     """Return the types of the fields of a class of rows."""
-    return get_type_hints(kind, vars(sys.modules[kind.__module__]) | codec._TYPES)
+    return get_type_hints(kind, vars(codec) | vars(sys.modules[kind.__module__]))
 
 
 def classes_in(kind):
