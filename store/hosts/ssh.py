@@ -126,10 +126,11 @@ class SshProcess:
 
     def close(self) -> None:
         """End it, if it has not ended."""
-        self.terminate()
-        with self._process:  # closes the streams and waits
+        with self._output, self._errors:
+            self.terminate()
             if self.wait() is None:
                 self._process.kill()
+                self._process.wait()
 
 
 def run_once(

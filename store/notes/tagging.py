@@ -69,7 +69,7 @@ def tags_of(conversations: Iterable[Conversation]) -> tuple[TagCount, ...]:
     """Count conversations by tag, the most frequent tag first."""
     counts = Counter(tag for each in conversations for tag in each.tags)
     ordered = sorted(counts.items(), key=lambda each: (-each[1], each))
-    return tuple(TagCount(*each) for each in ordered)
+    return tuple(map(TagCount._make, ordered))
 
 
 def count_tags(reader: Reader) -> tuple[TagCount, ...]:

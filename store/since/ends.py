@@ -27,7 +27,7 @@ from ..messages.decode import COLUMNS, to_message
 from ..sessions.models import Conversation
 from ..sessions.relations import is_stale
 from ..text import as_text, one_line, text_of
-from ..wording import _, ngettext
+from ..wording import N_, _, ngettext
 from . import SinceItem
 
 _QUESTION = re.compile(r"[?？]['\"”’»)*_`\s]*\Z")
@@ -41,6 +41,20 @@ _SHOWN = 120
 """Code points of what was said that a reason quotes."""
 _ERROR = re.compile(r"error|fail|crash", re.IGNORECASE)
 """In an end reason, which is an open set."""
+_STORED = {
+    "async_delegations": (
+        N_("the answer of a background agent comes with your next message"),
+        "SELECT parent_session_id, completed_at FROM async_delegations "
+        "WHERE delivery_state = 'pending' AND state NOT IN ('running', 'finalizing')",
+    ),
+    "gateway_routing": (
+        N_("a restart of the gateway cut it off; your next message goes on"),
+        "SELECT json_extract(entry_json, '$.session_id'), updated_at FROM gateway_routing "
+        "WHERE CASE WHEN json_valid(entry_json) "
+        "THEN json_type(entry_json, '$.resume_pending') IS 'true' ELSE 0 END",
+    ),
+}
+"""What waits, by the table of Hermes that says so, with the session and the time."""
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error", "incomplete"})
 """Finish reasons of an answer that is not whole (0.14 to 0.19)."""
 _IN_A_ROW = 3
@@ -173,20 +187,10 @@ def _stored(reader: Reader) -> Iterator[SinceItem]:
     for id, name in _handoffs(reader, "pending", "handoff_platform"):
         why = _("handed over to {name}, and not taken", name=one_line(name, 40))
         yield SinceItem("waiting", id, why)
-    if "async_delegations" in reader.schema.tables:
-        for session, time in reader.rows(
-            "SELECT parent_session_id, completed_at FROM async_delegations "
-            "WHERE delivery_state = 'pending' AND state NOT IN ('running', 'finalizing')"
-        ):
-            why = _("the answer of a background agent comes with your next message")
-            yield SinceItem("waiting", text_of(session), why, at=as_time(time))
-    if "gateway_routing" in reader.schema.tables:
-        for entry, time in reader.rows("SELECT entry_json, updated_at FROM gateway_routing"):
-            routed = as_mapping(entry)
-            if routed.get("resume_pending") is True:
-                why = _("a restart of the gateway cut it off; your next message goes on")
-                session_id = text_of(routed.get("session_id"))
-                yield SinceItem("waiting", session_id, why, at=as_time(time))
+    for table, (why, statement) in _STORED.items():
+        if table in reader.schema.tables:
+            for session, time in reader.rows(statement):
+                yield SinceItem("waiting", text_of(session), _(why), at=as_time(time))
 
 
 def _armed(reader: Reader) -> frozenset[str]:
