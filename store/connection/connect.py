@@ -125,7 +125,8 @@ class Store:
         """
         try:
             stat = self.path.stat()
-            if S_ISDIR(stat.st_mode):
+            is_folder = S_ISDIR(stat.st_mode)
+            if is_folder:
                 os.scandir(self.path).close()  # whether it can be read is said first
         except FileNotFoundError:
             raise StoreMissingError(
@@ -141,7 +142,6 @@ class Store:
                 advice=Advice.NAME_FILE_OR_ROOT if is_below_file else Advice.NONE,
             ) from error
         if not S_ISREG(stat.st_mode):
-            is_folder = S_ISDIR(stat.st_mode)
             sentence = _("{path} is a folder.") if is_folder else _("{path} is no regular file.")
             raise NotAStoreError(sentence.format(path=self.path), advice=Advice.NAME_FILE_OR_ROOT)
         if not stat.st_size and not _size(self.wal_path):

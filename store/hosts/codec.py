@@ -234,7 +234,7 @@ def _received(kind: object, raw: msgspec.Raw) -> object:
     if kind is Selection:
         line, marks = value
         return Selection(parse_line(line, time.time()), marks)
-    return parse(value, now=time.time()) if kind in (Query, Query | str) else value
+    return parse(value, now=time.time()) if _SENT_AS.get(kind) is str else value
 
 
 class Failure(NamedTuple):

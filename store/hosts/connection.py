@@ -241,7 +241,7 @@ class Connection:
             return  # what a login shell prints
         self._link.said = hint.fingerprint or self._link.said
         if hint.hello is not None and not self._is_told.is_set():
-            self._link.away_since, self._hello = None, hint.hello
+            self._link.away_since, self._hello, self._noise = None, hint.hello, ""
             self._is_told.set()
 
 

@@ -239,25 +239,24 @@ def explain(
         exit_code: Of the ssh process; None if it has not ended.
         said: Its standard error.
         has_greeted: Whether the program there had said hello.
-        noise: What it printed instead of a hello.
+        noise: What it printed instead of a hello; empty once it has said it.
     """
     last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", _last_line(said))
+    kind = "host-lost"
     if exit_code in (SSH_FAILED, None):
-        if has_greeted or not last:  # what a login shell prints as an error says nothing of it
-            return HostError(host, "host-lost")
-        meant = (kind for kind, each in _FAULTS.items() for text in each.says if text in said)
-        return HostError(host, next(meant, "host-ssh"), said=last)
-    if not has_greeted:
-        if is_no_program(host, exit_code, said):
-            is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
-            return HostError(host, "host-broken" if is_broken else "host-program", said=last)
-        if exit_code == _USAGE:
-            return HostError(host, "host-version", said=last)
-        last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
-    if exit_code and last:
-        said = host.advice(last.removeprefix("hermes-browse: "))
-        return HostError(host, "host-refused", said=said)
-    return HostError(host, "host-lost")
+        if last and not has_greeted:  # what a login shell prints as an error says nothing of it
+            meant = (kind for kind, each in _FAULTS.items() for text in each.says if text in said)
+            kind = next(meant, "host-ssh")
+    elif not has_greeted and is_no_program(host, exit_code, said):
+        is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
+        kind = "host-broken" if is_broken else "host-program"
+    elif not has_greeted and exit_code == _USAGE:
+        kind = "host-version"
+    elif exit_code:
+        # On standard output it is such as of an account that nobody may use: nologin(8).
+        last = (last or _last_line(noise)).removeprefix("hermes-browse: ")
+        kind = "host-refused" if last else "host-lost"
+    return HostError(host, kind, said=host.advice(last))
 
 
 def _last_line(text: str) -> str:

@@ -53,7 +53,7 @@ class SshProcess:
     """
 
     def __init__(self, host: Host, line: str, *, takes_input: bool = False) -> None:
-        self._said = bytearray()
+        self._said = b""
         self._writing = threading.Lock()
         try:
             self._process = subprocess.Popen(
@@ -100,8 +100,7 @@ class SshProcess:
             self._streams.remove(stream)
         if stream is self._output:
             return chunk
-        self._said += chunk
-        del self._said[:-_SAID]
+        self._said = (self._said + chunk)[-_SAID:]
         return b""
 
     def write(self, line: bytes) -> None:

@@ -135,6 +135,6 @@ def with_sessions(runs: Iterable[CronRun], catalog: Catalog) -> Runs:
     """Return runs with their conversations."""
     by_job: dict[str | None, list[Conversation]] = {}
     for each in catalog.conversations():
-        if each.source == "cron" and each.root.started_at is not None:
+        if each.source == "cron":
             by_job.setdefault(job_of(each.root), []).append(each)
     return [(run, next(filter(run.is_of, by_job.get(run.job, ())), None)) for run in runs]
