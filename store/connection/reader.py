@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from ..errors import QueryInterruptedError, StoreDamagedError
 from ..wording import _
 from .failures import patiently, translated
-from .schema import Schema, sql_name
+from .schema import Schema
 
 Row = tuple[object, ...]
 Parameters = Sequence[object] | dict[str, object]
@@ -185,11 +185,6 @@ class Reader:
             return self._connection.execute(sql, parameters).fetchall()
         finally:
             self._began = None
-
-    def columns(self, table: str) -> list[str]:
-        """Return the names of the columns of a table, in the order of the file; empty if there is
-        no such table."""
-        return [str(row[1]) for row in self.rows(f"PRAGMA table_info({sql_name(table)})")]
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
         """Return the first column of the first row, or None when there is no row."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,10 +74,10 @@ class Schema(NamedTuple):
     """The number in `schema_version`; None when that is empty or absent."""
     tables: frozenset[str]
     triggers: frozenset[str]
-    session_columns: frozenset[str]
-    message_columns: frozenset[str]
-    usage_columns: frozenset[str]
-    """Of `session_model_usage` (0.19 and later)."""
+    session_columns: KeysView[str]
+    message_columns: KeysView[str]
+    usage_columns: KeysView[str]
+    """Of `session_model_usage` (0.19 and later); all in the order of the file."""
     fts: FtsIndex | None
     """The word index."""
     trigram: FtsIndex | None
@@ -158,9 +158,9 @@ def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
     return FtsIndex(name, sql, content is None, definitions.get(read, ""))
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
+def _columns(connection: sqlite3.Connection, table: str) -> KeysView[str]:
     columns = f"PRAGMA table_info({sql_name(table)})"
-    return frozenset(str(row[1]) for row in connection.execute(columns).fetchall())
+    return dict.fromkeys(str(row[1]) for row in connection.execute(columns).fetchall()).keys()
 
 
 def read_again(connection: sqlite3.Connection, schema: Schema) -> Schema:

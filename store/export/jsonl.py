@@ -56,12 +56,14 @@ _NUMBER = re.compile(r" #\d{1,9}$")
 """Behind a title that has been there before."""
 
 
-def _stored_rows(reader: Reader, table: str, keys: Sequence[object]) -> list[StoredRow]:
+def _stored_rows(
+    reader: Reader, table: str, columns: Iterable[str], keys: Sequence[object]
+) -> list[StoredRow]:
     """Read rows by id, with columns in the order of the file, as in Hermes' export; bytes are
     exported as the text that they hold."""
-    names = [name for name in reader.columns(table) if name not in _INTERNAL]
-    columns = ", ".join(map(sql_name, names))
-    sql = f"SELECT {columns} FROM {table} WHERE id IN ({{keys}}) ORDER BY id"
+    names = [name for name in columns if name not in _INTERNAL]
+    listed = ", ".join(map(sql_name, names))
+    sql = f"SELECT {listed} FROM {table} WHERE id IN ({{keys}}) ORDER BY id"
     return [
         {
             name: value if isinstance(value, int | float) else as_text(value)
@@ -73,7 +75,7 @@ def _stored_rows(reader: Reader, table: str, keys: Sequence[object]) -> list[Sto
 
 def read_stored_session(reader: Reader, session_id: str) -> StoredSession:
     """Read a session as it is stored. NotFoundError if it was deleted meanwhile."""
-    rows = _stored_rows(reader, "sessions", [session_id])
+    rows = _stored_rows(reader, "sessions", reader.schema.session_columns, [session_id])
     if not rows:
         raise messages_gone(session_id)
     values = rows[0]
@@ -89,7 +91,7 @@ def read_stored_session(reader: Reader, session_id: str) -> StoredSession:
 
 def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:
     """Read messages as they are stored, by id."""
-    return StoredRows(_stored_rows(reader, "messages", ids))
+    return StoredRows(_stored_rows(reader, "messages", reader.schema.message_columns, ids))
 
 
 def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:

@@ -188,7 +188,7 @@ def read_raw(reader: Reader, message_id: int) -> str | None:
 
     Texts are not decoded, even if they hold JSON.
     """
-    names = reader.columns("messages")
+    names = reader.schema.message_columns
     rows = reader.rows(
         f"SELECT {', '.join(map(sql_name, names))} FROM messages WHERE id = ?", [message_id]
     )
