@@ -6,7 +6,6 @@ few of them, and importing all takes longer than reading those rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -88,11 +87,10 @@ class Later:
         return Later(self._module, name)
 
     @property
-    def __wrapped__(self) -> Callable[..., Any]:
+    def __wrapped__(self) -> Any:
         """The function itself, for `inspect`."""
         module = import_module(f".{self._module}", __package__)
-        function: Callable[..., Any] = getattr(module, self._name)
-        return function
+        return getattr(module, self._name)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         return self.__wrapped__(*args, **kwargs)

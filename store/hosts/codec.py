@@ -174,7 +174,7 @@ def _count_items(raw: bytes) -> int:
     return sum(map(raw.count, (b",", b"[", b"{")))
 
 
-def decode(line: bytes | msgspec.Raw, kind: object) -> object:
+def decode(line: bytes | msgspec.Raw, kind: object) -> Any:
     """Return a value of a type. ValueError if it is none, or more than anyone would send."""
     raw = bytes(line)
     if is_too_much(raw):
@@ -222,7 +222,7 @@ def received(name: str, raw: msgspec.Raw) -> dict[str, object]:
         ValueError: One is unknown, or not of its type.
     """
     types = signature(name).parameters
-    given: Any = decode(raw, dict[str, msgspec.Raw])
+    given = decode(raw, dict[str, msgspec.Raw])
     unknown = given.keys() - types.keys()
     if unknown:
         raise ValueError(f"unknown field `{min(unknown)}`")
@@ -230,7 +230,7 @@ def received(name: str, raw: msgspec.Raw) -> dict[str, object]:
 
 
 def _received(kind: object, raw: msgspec.Raw) -> object:
-    value: Any = decode(raw, _SENT_AS.get(kind, kind))
+    value = decode(raw, _SENT_AS.get(kind, kind))
     if kind is Selection:
         line, marks = value
         return Selection(parse_line(line, time.time()), marks)
@@ -244,8 +244,8 @@ class Failure(NamedTuple):
     """The name of its class, or of one of `errors.py` that it is derived from."""
     sentence: str
     remedy: str
-    advice: errors.Advice = errors.Advice.NONE
-    exit_code: Literal[1, 2, 3, 4, 5, 130] = 1
+    advice: errors.Advice
+    exit_code: Literal[1, 2, 3, 4, 5, 130]
 
 
 _KINDS = {

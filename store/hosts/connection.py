@@ -15,7 +15,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from ..connection.connect import Fingerprint
 from ..connection.reader import Stopped
@@ -24,7 +24,7 @@ from ..progress import never
 from ..wording import _
 from .codec import REPORTS, Hello, Unasked, decode
 from .host import Host, HostError, explain
-from .ssh import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
+from .ssh import ANSWER_BYTES, CONNECT_SECONDS, NOISE_BYTES, SshProcess, in_thread
 
 SERVE = ("serve", "--stdio")
 """What runs at the other end; a key may be restricted to it."""
@@ -82,7 +82,7 @@ class AskedQuestion:
         self._connection.tell(b"cancel", self._number)
 
     def lines(
-        self, seconds: float = ANSWER_SECONDS, stopped: Stopped = never, *, changes: bool = False
+        self, seconds: float, stopped: Stopped = never, *, changes: bool = False
     ) -> Iterator[AnswerLine]:
         """Yield the lines about it; the last one is its answer.
 
@@ -232,7 +232,7 @@ class Connection:
                 question.heard(AnswerLine(begin[2].decode(), line[begin.end() : -1]))
             return
         try:
-            hint: Any = decode(line[:_SHORT], Unasked)
+            hint = decode(line[:_SHORT], Unasked)
         except ValueError:
             text = line[:400].decode("utf-8", "replace")
             if self._is_told.is_set():

@@ -143,7 +143,7 @@ def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str])
         with store.reader() as reader:
             known = read_tags(reader)
             missing = [each for each in wanted if each[0] in restored and each[0] not in known]
-            if missing and reader.notes is not None:
+            if missing:
                 _write(reader, missing, ())
     except (NotesError, RefusedError) as error:
         error.is_unchanged = False
