@@ -108,7 +108,7 @@ def _line(number: int, kind: str, value: bytes) -> bytes:
 
 def _failed(number: int, error: Exception) -> bytes:
     """Return the line that says what went wrong."""
-    if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+    if MemoryError in (type(error), type(error.__cause__)):
         error = RefusedError(_("This takes more memory than a question may have."))
     if not isinstance(error, BrowseError):
         error = RefusedError(str(error)[:400] or type(error).__name__)

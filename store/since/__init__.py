@@ -26,7 +26,7 @@ class SinceItem(NamedTuple):
     title: str = ""
     source: str = ""
     job: str = ""
-    """The id of a cron job without a session."""
+    """The id of a cron job whose run it is."""
     place: str = ""
     """The profile or host, among several."""
 

@@ -125,8 +125,10 @@ def _named(reader: Reader, catalog: Catalog, items: Iterable[SinceItem]) -> Iter
 def _of_runs(runs: Runs, since: float) -> Iterator[SinceItem]:
     """Yield the runs of jobs that failed since, and those without a session that are running."""
     for run, conversation in runs:
-        session_id, job = (None, run.job) if conversation is None else (conversation.id, "")
-        item = SinceItem("wrong", session_id, "", at=run.at, title=run.name, source="cron", job=job)
+        session_id = conversation.id if conversation is not None else None
+        item = SinceItem(
+            "wrong", session_id, "", at=run.at, title=run.name, source="cron", job=run.job
+        )
         if run.has_failed_since(since):
             error = one_line(run.error, _SHOWN)
             yield item._replace(why=_("the job failed: {error}", error=error))
