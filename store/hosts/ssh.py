@@ -180,7 +180,7 @@ def run_once(
 def read_document(host: Host, text: str) -> Json:
     """Return the JSON object that a command printed, HostError if it is none."""
     try:
-        return msgspec.json.decode(text, type=Json)
+        return msgspec.json.decode(text, type=dict)
     except (msgspec.DecodeError, RecursionError):
         raise HostError(host, "host-noise", said=text[:80]) from None
 

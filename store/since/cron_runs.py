@@ -28,6 +28,7 @@ _EXECUTIONS = """
     FROM executions WHERE status IN ('claimed', 'running', 'failed', 'unknown')
     ORDER BY claimed_at DESC LIMIT 1000
 """
+"""The newest runs in Hermes' ledger that failed or are running."""
 _PLAIN = re.compile(r"(?!\.)[A-Za-z0-9_.-]+")
 """A job whose id can be the name of a folder."""
 _MOST_BYTES = 1_000_000
@@ -78,9 +79,13 @@ Runs = Sequence[tuple[CronRun, Conversation | None]]
 
 def read_cron_runs(home: Path) -> Iterator[CronRun]:
     """Yield the runs that failed or are running, of a folder with a store."""
-    names = read_job_names(home)
-    rows = _executions(home / "cron" / "executions.db")
-    for job, began, ended, error, is_running in _last_runs(home) if rows is None else rows:
+    names, path = read_job_names(home), home / "cron" / "executions.db"
+    rows: Iterable[Row] = _last_runs(home)
+    with contextlib.suppress(OSError, *SQLITE_ERRORS):  # what is left of it is told by the jobs
+        if path.is_file():
+            with contextlib.closing(opened(path, "ro", 1.0)) as connection:
+                rows = connection.execute(_EXECUTIONS).fetchall()
+    for job, began, ended, error, is_running in rows:
         id, start, end = text_of(job), as_time(began), as_time(ended)
         at = start if end is None else end
         yield CronRun(id, names.get(id, id), start, at, text_of(error), bool(is_running))
@@ -92,17 +97,6 @@ def _last_runs(home: Path) -> Iterator[Row]:
         error = text_of(job.get("last_error")) or text_of(job.get("last_delivery_error"))
         if job.get("last_status") == "error" or error:
             yield job.get("id"), None, job.get("last_run_at"), error, False
-
-
-def _executions(path: Path) -> list[Row] | None:
-    """Return the newest runs in Hermes' ledger that failed or are running; None if there is none that can be read."""
-    try:
-        if not path.is_file():
-            return None
-        with contextlib.closing(opened(path, "ro", 1.0)) as connection:
-            return connection.execute(_EXECUTIONS).fetchall()
-    except (OSError, *SQLITE_ERRORS):  # what is left of it is told by the jobs
-        return None
 
 
 def read_output(reader: Reader, job: str, at: float) -> str | None:
