@@ -115,7 +115,7 @@ def _variants(query: Query) -> dict[str, str]:
     if len(query.groups) == 1 and len(terms) > 1:
         any_term = " OR ".join(_typed(query, each) for each in terms)
         kept = [_typed(query, each) for each in typed if not each.negated]
-        left_out = [*query.excluded, *(each for each in typed if each.negated)]
+        left_out: list[_Part] = [*query.excluded, *(each for each in typed if each.negated)]
         kept += [f"-{_typed(query, each).removeprefix('-')}" for each in left_out]
         variants.setdefault(" ".join([any_term, *kept]), _("any of the words"))
     # Without its only filter the query would be empty.
