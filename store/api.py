@@ -99,9 +99,7 @@ class OpenStore(StoreWrites):
         `touched` are the ids of sessions known to have been changed, deleted or restored since.
         """
         changes = self.changes(state, later.catalog.unseen(catalog, touched))
-        if changes is None:
-            return None
-        return later.catalog.updated(catalog, *changes, now, touched)
+        return None if changes is None else later.catalog.updated(catalog, *changes, now, touched)
 
     lineage = read(later.lineage.read_lineage)
 

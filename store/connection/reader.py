@@ -170,9 +170,8 @@ class Reader:
         try:
             # SQLite does not always say "interrupted": a virtual table that is being set up says
             # that it failed. So `check` is asked first.
-            work = partial(self._fetch, sql, parameters)
             with translated(self.path):
-                rows = patiently(work, self._patience, self.check)
+                rows = patiently(partial(self._fetch, sql, parameters), self._patience, self.check)
             count = len(rows)
             return rows
         finally:

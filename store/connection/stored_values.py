@@ -67,9 +67,7 @@ _MOST_MONEY = 1e12
 
 def as_money(value: object) -> float | None:
     """Return an amount whose sums stay finite, or None."""
-    if isinstance(value, int | float) and abs(value) < _MOST_MONEY:
-        return float(value)
-    return None
+    return float(value) if isinstance(value, int | float) and abs(value) < _MOST_MONEY else None
 
 
 def as_flag(value: object) -> bool:
@@ -190,20 +188,24 @@ def has_failed(result: object, effect: object = None) -> bool:
         code = loaded.get("exit_code", loaded.get("returncode", 0))
         failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
         return failed or loaded.get("success") is False
-    if "error" in text_of(effect).lower():
-        return True
-    return text.lstrip()[:40].lower().startswith(("error", "traceback (most recent"))
+    begin = text.lstrip()[:40].lower()
+    return "error" in text_of(effect).lower() or begin.startswith(
+        ("error", "traceback (most recent")
+    )
 
 
 # SQL
 
 
+_BYTES = (
+    "octet_length({})" if sqlite3.sqlite_version_info >= (3, 43) else "length(CAST({} AS BLOB))"
+)
+"""SQLite 3.43 and later do not read the value for it."""
+
+
 def bytes_sql(expression: str) -> str:
-    """Return SQL for the bytes of a value, 0 for NULL. SQLite 3.43 and later do not read the value
-    for it."""
-    if sqlite3.sqlite_version_info >= (3, 43, 0):
-        return f"COALESCE(octet_length({expression}), 0)"
-    return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"
+    """Return SQL for the bytes of a value, 0 for NULL."""
+    return f"COALESCE({_BYTES.format(expression)}, 0)"
 
 
 IS_EMBEDDED = (

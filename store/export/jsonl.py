@@ -81,9 +81,9 @@ def read_stored_session(reader: Reader, session_id: str) -> StoredSession:
     values = rows[0]
     if "system_prompts" in reader.schema.tables:
         for name, key in _SHARED.items():
-            if name in values and values.get(key) is not None:
+            if name in values:
                 sql = "SELECT prompt FROM system_prompts WHERE hash = ?"
-                values[name] = as_text(reader.value(sql, [values[key]])) or values[name]
+                values[name] = as_text(reader.value(sql, [values.get(key)])) or values[name]
     sql = "SELECT id, state FROM message_rows WHERE session_id = ? ORDER BY id"
     messages = [(as_int(key), STATES[state]) for key, state in reader.rows(sql, [session_id])]
     return StoredSession(values, messages, tags_if_readable(reader).get(session_id, ()))
@@ -102,9 +102,7 @@ def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:
     """
     if name in _DECODED and value is not None:
         return _decoded(name, str(value), redactor)
-    if isinstance(value, str) and name in _REFERENCES:
-        return value
-    return redactor.value(value)
+    return value if isinstance(value, str) and name in _REFERENCES else redactor.value(value)
 
 
 def _decoded(name: str, text: str, redactor: Redactor) -> object:

@@ -94,11 +94,9 @@ def _is_read(row: RowInfo, reading: Reading, tip: int) -> bool:
     (`get_resume_conversations`, Hermes 0.19). It does see rows that are hidden from people, except
     bookkeeping.
     """
-    if reading is Reading.EVERYTHING:
-        return True
     if reading is Reading.LIVE:
         return row.segment == tip and row.state is State.LIVE and row.role != "session_meta"
-    return row.is_said
+    return row.is_said or reading is Reading.EVERYTHING
 
 
 def read_outline(
