@@ -4,57 +4,31 @@ few of them, and importing all takes longer than reading those rows.
 `later.transcript.read_outline` stands for the function; `call.py` has an example.
 """
 
+# The names are for those who import this module.
+# mypy: implicit-reexport
+# ruff: noqa: F401
+
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .changes import blame as blame
-    from .changes import changes as changes
-    from .changes import run as run
-    from .cleanup import bulk as bulk
-    from .cleanup import plan as plan
-    from .cleanup import retention as retention
-    from .cleanup import sizes as sizes
-    from .compression import compactions as compactions
-    from .compression import losses as losses
-    from .compression import model_context as model_context
-    from .edit import delete as delete
-    from .edit import delete_plan as delete_plan
-    from .edit import flags as flags
-    from .edit import restore as restore
-    from .export import files as files
-    from .export import jsonl as jsonl
-    from .export import redact as redact
-    from .export import source as source
-    from .hermes import health as health
-    from .hermes import resume_command as resume_command
-    from .hosts import connection as connection
-    from .hosts import remote as remote
-    from .hosts import ssh as ssh
-    from .insights import facts as facts
-    from .insights import sums as sums
-    from .messages import decode as decode
-    from .messages import details as details
-    from .messages import transcript as transcript
-    from .notes import notes_file as notes_file
-    from .notes import tagging as tagging
-    from .places import old_transcripts as old_transcripts
-    from .search import coverage as coverage
-    from .search import found as found
-    from .search import query as query
-    from .search import scope as scope
-    from .search import suggestions as suggestions
-    from .sessions import catalog as catalog
-    from .sessions import first_page as first_page
-    from .sessions import lineage as lineage
-    from .sessions import list_page as list_page
-    from .sessions import session_rows as session_rows
-    from .since import cron_runs as cron_runs
-    from .since import since as since
-    from .trash import session_files as session_files
-    from .trash import shelf as shelf
+    from .changes import blame, changes, run
+    from .cleanup import bulk, plan, retention, sizes
+    from .compression import compactions, losses, model_context
+    from .edit import delete, delete_plan, flags, restore
+    from .export import files, jsonl, redact, source
+    from .hermes import health, resume_command
+    from .hosts import connection, remote, ssh
+    from .insights import facts, sums
+    from .messages import decode, details, transcript
+    from .notes import notes_file, tagging
+    from .places import old_transcripts
+    from .search import coverage, found, query, scope, suggestions
+    from .sessions import catalog, first_page, lineage, list_page, session_rows
+    from .since import cron_runs, since
+    from .trash import session_files, shelf
 
 _MODULES = (
     "changes.blame", "changes.changes", "changes.run",
