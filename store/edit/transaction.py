@@ -19,7 +19,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
 
 from ..connection.connect import Store
 from ..connection.failures import (
@@ -28,6 +27,7 @@ from ..connection.failures import (
     SQLITE_ERRORS,
     Failures,
     SqliteFailure,
+    T,
     opened,
     patiently,
     translated,
@@ -73,7 +73,6 @@ _WRITING: Failures = {
     sqlite3.SQLITE_OK: _OTHER,
 }
 """What a write that did not happen is told as; as a read where SQLite says the same to both."""
-T = TypeVar("T")
 
 
 class Writer:
