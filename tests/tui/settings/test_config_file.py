@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_browse.store.files import user_folder
-from hermes_browse.store.hermes import resume_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
@@ -22,7 +21,7 @@ from hermes_browse.tui.settings.keymap import (
     resolve_keymap,
     sample,
 )
-from hermes_browse.tui.settings.options import OPTIONS, SURFACES, Options
+from hermes_browse.tui.settings.options import OPTIONS, Options
 from hermes_browse.tui.settings.read_config import parse_config, read_config
 from hermes_browse.tui.settings.start import LastState, read_memory, write_memory
 
@@ -285,8 +284,7 @@ def test_how_long_the_trash_keeps_things():
 
 
 def test_surfaces():
-    """By source, as far as they hold; the names are those that `hermes` is asked for."""
-    assert SURFACES == resume_command.SURFACES
+    """By source, as far as they hold."""
     options = parse_config('surface = { any = "tui", cli = "gui", telegram = "cli" }', HERE).options
     assert options.surface == {"any": "tui", "telegram": "cli"}
 
