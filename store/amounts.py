@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from math import nan
 from typing import NamedTuple
 
+from .connection.stored_values import MOST_MONEY
 from .wording import N_, _, ngettext
 
 MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0
@@ -185,7 +186,6 @@ _POWERS = ("", "k", "m", "g", "t")
 _MAX_COUNT = 10**15 - 1
 """Of a count: more is a typing error, and too much for some readers of JSON."""
 _MAX_BYTES = 2**53
-_MAX_MONEY = 1e12
 
 
 def parse_count(text: str) -> int:
@@ -216,7 +216,7 @@ def parse_money(text: str) -> float:
     Raises:
         ValueError: It is not an amount; the message is a sentence for the user.
     """
-    return _amount(_MONEY, text, _MAX_MONEY, N_("wants an amount in dollars, not {text!r}"))
+    return _amount(_MONEY, text, MOST_MONEY, N_("wants an amount in dollars, not {text!r}"))
 
 
 def _amount(

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from ..errors import QueryInterruptedError, StoreDamagedError
 from ..wording import _
-from .failures import patiently, translated
+from .failures import T, patiently, translated
 from .schema import Schema
 
 Row = tuple[object, ...]
@@ -29,7 +29,6 @@ Parameters = Sequence[object] | dict[str, object]
 Stopped = Callable[[], bool]
 """Polled between statements; True ends the work."""
 _K = TypeVar("_K")
-_T = TypeVar("_T")
 
 _CHUNK = 400
 
@@ -76,14 +75,14 @@ def _interrupt_late() -> None:
             reader.interrupt_late()
 
 
-def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Yield items in chunks of at most `size`."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
+def grouped(items: Iterable[T], key: Callable[[T], _K]) -> dict[_K, list[T]]:
     """Return items by a key of theirs, each group and all of them in the order of the items."""
-    groups: dict[_K, list[_T]] = {}
+    groups: dict[_K, list[T]] = {}
     for each in items:
         groups.setdefault(key(each), []).append(each)
     return groups

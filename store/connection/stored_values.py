@@ -62,12 +62,13 @@ def as_count(value: object) -> int:
     return min(max(int(value), 0), _MAX_INTEGER)
 
 
-_MOST_MONEY = 1e12
+MOST_MONEY = 1e12
+"""Dollars; sums of such amounts stay finite."""
 
 
 def as_money(value: object) -> float | None:
     """Return an amount whose sums stay finite, or None."""
-    return float(value) if isinstance(value, int | float) and abs(value) < _MOST_MONEY else None
+    return float(value) if isinstance(value, int | float) and abs(value) < MOST_MONEY else None
 
 
 def as_flag(value: object) -> bool:
