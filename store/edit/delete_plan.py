@@ -128,18 +128,18 @@ class DeletePlan(NamedTuple):
 
 def _is_dependent(conversation: Conversation, deleted: Container[str | None]) -> bool:
     """Tell whether a conversation is deleted because the session it belongs to is."""
-    root = conversation.root
+    root, relation = conversation.root, conversation.relation
     is_child = root.parent_id in deleted
-    if conversation.relation in (Relation.BRANCHED, Relation.RESET):
-        return False
-    if conversation.relation is Relation.CONTINUED:
-        return is_child  # it lost a race, and only its sibling's conversation leads to it
-    if root.delegate_from is not None:
+    if root.delegate_from is not None and relation not in (
+        Relation.BRANCHED,
+        Relation.RESET,
+        Relation.CONTINUED,
+    ):
         return is_child or root.delegate_from in deleted
-    # A child without a marker that started while its parent was live may be a person's chat: it
-    # stays.
-    is_automatic = conversation.relation is Relation.DELEGATED and root.source in _AUTOMATIC_SOURCES
-    return is_child and is_automatic
+    # A continuation lost a race, and only its sibling's conversation leads to it. A child without a
+    # marker that started while its parent was live may be a person's chat: it stays.
+    is_automatic = relation is Relation.DELEGATED and root.source in _AUTOMATIC_SOURCES
+    return is_child and (is_automatic or relation is Relation.CONTINUED)
 
 
 def _children_by_session(catalog: Catalog) -> dict[str, list[str]]:
@@ -233,10 +233,9 @@ def refusals(
     busy = read_busy(reader, now)
     kept: dict[str, str] = {}
     for plan in plans:
-        for member in (plan.conversation, *plan.dependent):
-            if member.root_id not in catalog.sessions:  # Hermes has deleted it meanwhile
-                continue
-            present = catalog.conversation(member.root_id)
+        members = (each.root_id for each in (plan.conversation, *plan.dependent))
+        # Hermes may have deleted some of them meanwhile.
+        for present in map(catalog.conversation, filter(catalog.sessions.__contains__, members)):
             if why := why_protected(catalog, present, busy, now):
                 name = present.id
                 if present.title:

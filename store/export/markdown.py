@@ -14,7 +14,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date
-from itertools import groupby
+from itertools import groupby, starmap
 
 from ..amounts import local_time
 from ..connection.stored_values import Json, write_json
@@ -119,22 +119,18 @@ def _paragraph(lines: list[str]) -> list[str]:
     return [_escaped(line, _SPAN_OR_TAG if is_sure else _TAG) for line in lines]
 
 
-def _fences_pair_up(text: str) -> bool:
-    """Tell whether indented fences surely end where they seem to, whatever list they are in.
+def _ends_surely(fence: str, block: list[str], is_closed: bool) -> bool:
+    """Tell whether a part of a text that was split at indented fences surely ends where it seems to,
+    whatever list it is in.
 
-    They do if the opening and the closing line have the same indentation and no line between them
+    It does if the opening and the closing line have the same indentation and no line between them
     has less: then both belong to the same item, or neither is a fence.
     """
-    for fence, block, is_closed in split_fences(text, are_indented=True):
-        if not fence:
-            if any(map(_ANY_FENCE.match, block)):
-                return False
-            continue
-        first, *others = (len(line) - len(line.lstrip(" ")) for line in block if line.strip())
-        end = others[-1] if is_closed else 0
-        if end != first or min(others, default=first) < first:
-            return False
-    return True
+    if not fence:
+        return not any(map(_ANY_FENCE.match, block))
+    first, *others = (len(line) - len(line.lstrip(" ")) for line in block if line.strip())
+    end = others[-1] if is_closed else 0
+    return end == first <= min(others, default=first)
 
 
 def neutral(text: str) -> str:
@@ -149,7 +145,9 @@ def neutral(text: str) -> str:
     fences = [line for line in lines if _ANY_FENCE.match(line)]
     # Some parsers treat a fence with a bar in it as the head of a table.
     is_unsure = any("|" in line for line in fences)
-    if is_unsure or (not all(line[0] in "`~" for line in fences) and not _fences_pair_up(text)):
+    if not all(line[0] in "`~" for line in fences):
+        is_unsure |= not all(starmap(_ends_surely, split_fences(text, are_indented=True)))
+    if is_unsure:
         return "\n".join(f"> {_escaped(line)}".rstrip() for line in lines)
     result: list[str] = []
     for fence, block, is_closed in split_fences(text):

@@ -163,9 +163,8 @@ class Redactor:
         if _HEADER.fullmatch(key):
             return self.text(f"{key}: {text}").removeprefix(f"{key}: ")
         cleaned = self.value(text)
-        if cleaned != text or MARK in text:
-            return cleaned
-        if is_named_secret(text_of(key), text, between):
+        is_clean = cleaned == text and MARK not in text
+        if is_clean and is_named_secret(text_of(key), text, between):
             return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
         return cleaned
 

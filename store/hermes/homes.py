@@ -123,10 +123,8 @@ def is_root(folder: Path) -> bool:
     0.19), so a backup there is not a root; nor is a folder in `profiles`. Links are followed, as by
     Hermes.
     """
-    if folder.parent.name == "profiles":
-        return False
-    default = os.path.realpath(default_root())
-    return not os.path.realpath(folder).startswith(default.rstrip(os.sep) + os.sep)
+    default = os.path.realpath(default_root()).rstrip(os.sep) + os.sep
+    return folder.parent.name != "profiles" and not os.path.realpath(folder).startswith(default)
 
 
 def _path(text: str) -> Path:
