@@ -16,14 +16,13 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import OWN, Origin
 from ..connection.failures import SQLITE_ERRORS, opened, own_file, uri_of
-from ..connection.reader import Row, rows_in
+from ..connection.reader import Row, grouped, rows_in
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
@@ -158,14 +157,17 @@ def read_bundle_facts(path: Path) -> BundleFacts:
             ).fetchall()
         if facts["name"] != path.stem:
             raise BundleDamagedError(_("It has been renamed."))
-        conversations = []
-        for (tip, title), group in groupby(listed, itemgetter(0, 1)):
-            rows = list(group)
-            sessions = tuple(first_texts(row[2:] for row in rows))
-            messages = sum(as_int(row[3]) for row in rows)
-            conversations.append(SavedConversation(str(tip), as_text(title), sessions, messages))
+        conversations = tuple(
+            SavedConversation(
+                str(tip),
+                as_text(title),
+                tuple(first_texts(row[2:] for row in rows)),
+                sum(as_int(row[3]) for row in rows),
+            )
+            for (tip, title), rows in grouped(listed, itemgetter(0, 1)).items()
+        )
         origin = Origin(str(facts["store"]), as_text(facts["instance"]))
-        return BundleFacts(path.stem, float(facts["created_at"]), origin, tuple(conversations))
+        return BundleFacts(path.stem, float(facts["created_at"]), origin, conversations)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BundleDamagedError(_("Its facts are broken.")) from error
 

@@ -119,9 +119,7 @@ def find_old_files(folder: Path, known: Container[str]) -> Iterator[SessionFile]
         return
     for name in names:
         session, path = session_of(name), folder / name
-        if session is None or session in known:
-            continue
-        if (state := plain_file(path)) is not None:
+        if session is not None and session not in known and (state := plain_file(path)) is not None:
             yield SessionFile(path, session, state)
 
 

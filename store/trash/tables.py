@@ -219,9 +219,7 @@ def _taken(tables: Mapping[str, Table], references: Iterable[ForeignKey]) -> dic
         "sessions": ['{row}."id" IN (SELECT id FROM chosen)'],
         "messages": ['{row}."session_id" IN (SELECT id FROM chosen)'],
     }
-    for key in references:
-        if key.target not in ids:
-            continue
+    for key in [each for each in references if each.target in ids]:
         is_plain = key.to == "id" and key.table != key.target
         if not is_plain or key.action.startswith("SET"):
             raise RefusedError(
