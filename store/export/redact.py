@@ -217,9 +217,9 @@ def is_secret_value(name: str, value: str) -> bool:
     is_short = len(value) < LEAST or len(set(value)) < 3
     if is_short or value.lower() in COMMON_SETTINGS or value.lower() in MARK.lower():
         return False
+    is_named = _SECRET_NAME.search(name) is not None
     is_setting = "/" in value or _SETTING_NAME.search(name)
-    is_ordinary = _PLAIN.fullmatch(value) or (is_setting and _WORDS.fullmatch(value))
-    return not is_ordinary or _SECRET_NAME.search(name) is not None
+    return is_named or not (_PLAIN.fullmatch(value) or (is_setting and _WORDS.fullmatch(value)))
 
 
 def secret_values(pairs: Iterable[Setting]) -> frozenset[str]:

@@ -121,7 +121,7 @@ def _has_secret(match: re.Match[str] | None) -> bool:
     return len(value) >= LEAST_NAMED and not value.isspace() and not _is_placeholder(value)
 
 
-def is_named_secret(name: str, value: str, between: str = ": ") -> bool:
+def is_named_secret(name: str, value: str, between: str) -> bool:
     """Tell whether a value is a secret by the name before it, as in a text `"name": "value"`."""
     if _NAMES.search(name.lower()) is None:
         return False
