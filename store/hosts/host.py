@@ -150,8 +150,11 @@ _FAULTS = {
     "host-down": _Fault(
         N_("{name}: it cannot be reached ({said})."),
         says=(
-            *("Connection refused", "Connection timed out", "Operation timed out"),
-            *("No route to host", "Network is unreachable"),
+            "Connection refused",
+            "Connection timed out",
+            "Operation timed out",
+            "No route to host",
+            "Network is unreachable",
         ),
     ),
     "host-closed": _Fault(

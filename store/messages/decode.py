@@ -182,8 +182,7 @@ def to_message(row: Row) -> ChatMessage:
 def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
     """Read chat messages by id, in the order of the ids; rows that do not exist are left out."""
     statement = f"SELECT {COLUMNS} FROM message_rows m WHERE m.id IN ({{keys}})"
-    rows = reader.rows_in(statement, list(ids))
-    messages = {message.id: message for message in map(to_message, rows)}
+    messages = {each.id: each for each in map(to_message, reader.rows_in(statement, ids))}
     return [messages[id] for id in ids if id in messages]
 
 
