@@ -128,18 +128,18 @@ class DeletePlan(NamedTuple):
 
 def _is_dependent(conversation: Conversation, deleted: Container[str | None]) -> bool:
     """Tell whether a conversation is deleted because the session it belongs to is."""
-    root, relation = conversation.root, conversation.relation
+    root = conversation.root
     is_child = root.parent_id in deleted
-    if root.delegate_from is not None and relation not in (
-        Relation.BRANCHED,
-        Relation.RESET,
-        Relation.CONTINUED,
-    ):
+    if conversation.relation in (Relation.BRANCHED, Relation.RESET):
+        return False
+    if conversation.relation is Relation.CONTINUED:
+        return is_child  # it lost a race, and only its sibling's conversation leads to it
+    if root.delegate_from is not None:
         return is_child or root.delegate_from in deleted
-    # A continuation lost a race, and only its sibling's conversation leads to it. A child without a
-    # marker that started while its parent was live may be a person's chat: it stays.
-    is_automatic = relation is Relation.DELEGATED and root.source in _AUTOMATIC_SOURCES
-    return is_child and (is_automatic or relation is Relation.CONTINUED)
+    # A child without a marker that started while its parent was live may be a person's chat: it
+    # stays.
+    is_automatic = conversation.relation is Relation.DELEGATED and root.source in _AUTOMATIC_SOURCES
+    return is_child and is_automatic
 
 
 def _children_by_session(catalog: Catalog) -> dict[str, list[str]]:
