@@ -93,8 +93,7 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     )
     session_ids = first_texts(reader.rows_in(sql, sorted(ids), [naming]))
     catalog = read_neighbourhood(reader, session_ids, now)
-    roots = {catalog.root_of(id) for id in session_ids}
-    conversations = [catalog.conversation(root) for root in roots if root is not None]
+    conversations = set(filter(None, map(catalog.of_session, session_ids)))
     copied = {id for each in conversations for id in branched_off(reader, catalog, each)}
     uses = [
         use
@@ -111,10 +110,11 @@ def _disown_copies(
     added them, and they had been shown before; or it left them, and a program had shown them since
     their edit, perhaps at another place."""
     writes = {edit for edit in file.edits if edit.tool.endswith("write_file")}
-    roots = {catalog.conversation(edit.session_id).root_id for edit in writes}
     programs = [
         use
-        for use in read_tool_uses(reader, map(catalog.conversation, roots))
+        for use in read_tool_uses(
+            reader, {catalog.conversation(edit.session_id) for edit in writes}
+        )
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
     last = max((edit.message_id for edit in writes), default=0)
@@ -146,17 +146,14 @@ def _shown(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, set[int]]:
 
 def _owners(file: TrackedFile, text: str | None) -> Iterable[tuple[str, Edit | None]]:
     """Return each line of the file, and the edit it comes from."""
-    left = file.last.lines
-    if text is None:
-        return [(line.text, line.added_by) for line in left if line.text]  # nor if it is absent
+    left = file.last
+    if text is None or (file.is_certain and text == left.text()):
+        return [
+            (line.text, line.added_by) for line in left.lines if line.text
+        ]  # nor if it is absent
     texts = split(text)
     triples = _triples(texts)
-    owners = _owners_by_triple(file, triples)
-    edits = list(map(owners.get, triples))
-    if file.is_certain and text == file.last.text():
-        pairs = zip(left, edits, strict=False)  # an empty file may be read for none
-        edits = [line.added_by or edit for line, edit in pairs]
-    return zip(texts, edits, strict=True)
+    return zip(texts, map(_owners_by_triple(file, triples).get, triples), strict=True)
 
 
 def _owners_by_triple(file: TrackedFile, triples: Sequence[Triple]) -> dict[Triple, Edit | None]:
@@ -166,19 +163,17 @@ def _owners_by_triple(file: TrackedFile, triples: Sequence[Triple]) -> dict[Trip
     owners = dict.fromkeys(triple for triple in triples if counts[triple[1]] == 1)
     for version in file.versions:
         texts = [line.text for line in version.lines]
-        there = Counter(texts)
-        gone = {line.text for line in version.before if line.removed_by is not None}
+        gone = [line.text for line in version.before if line.removed_by is not None]
+        there = Counter([*texts, *gone])
+        found = dict(zip(_triples(texts), version.lines, strict=True))
         is_whole = version.text() is not None
-        found: defaultdict[Triple, list[Edit | None]] = defaultdict(list)
-        for line, triple in zip(version.lines, _triples(texts), strict=True):
-            found[triple].append(line.added_by)
         for triple in owners:
-            text, edits = triple[1], found[triple]
-            is_elsewhere = there[text] > len(edits) or (is_whole and not edits)
-            if is_elsewhere or text in gone:
+            is_here = triple in found
+            is_elsewhere = there[triple[1]] > is_here
+            if is_elsewhere or (is_whole and not is_here):
                 owners[triple] = None
-            if edits not in ([], [None]):  # one from before may be that of the owner
-                owners[triple] = edits[0] if len(set(edits)) == 1 else None
+            elif is_here:  # one from before may be that of the owner
+                owners[triple] = found[triple].added_by or owners[triple]
     return owners
 
 
