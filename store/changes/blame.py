@@ -26,15 +26,11 @@ from ..search.query import parse, query_word
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from .edited_file import Edit, TrackedFile, split
-from .replay import Replay
+from .replay import DEPTH, Replay
 from .tool_uses import ToolUse, read_results, read_tool_uses
 
 _AHEAD = re.compile(r"^(?:[-+]|(?:[^:\s]+:)? *\d+[|:\t])")
 """What a diff, a numbered text or a search shows ahead of a line."""
-_PROMPTS = 800
-"""Messages of a user that are looked at, to find one that is no summary."""
-_DEPTH = 100
-"""Sessions above another that are looked at."""
 
 
 Triple = tuple[str | None, str | None, str | None]
@@ -188,9 +184,9 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
     sql = (
         f"WITH RECURSIVE above(id, depth) AS (SELECT ?, 0 UNION ALL "
         f"SELECT parent_session_id, depth + 1 FROM above CROSS JOIN session_rows s "
-        f"ON s.id = above.id WHERE depth < {_DEPTH}) "
+        f"ON s.id = above.id WHERE depth < {DEPTH}) "
         f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
-        f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
+        f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC"
     )
     for (id,) in reader.rows(sql, [session_id, message_id]):
         for message in read_messages_of(reader, [as_int(id)]):

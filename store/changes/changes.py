@@ -16,7 +16,7 @@ from .edited_file import MISSING, Edit, TrackedFile, whole
 from .replay import Replay
 from .tool_uses import ToolUse, find_tree, read_tool_uses
 
-_LARGEST = 50_000_000
+LARGEST = 50_000_000
 """Bytes of a file that is compared with what a conversation left."""
 
 
@@ -86,8 +86,7 @@ def read_changes(reader: Reader, session_id: str, now: float = 0.0) -> Changes:
             parts = filter(None, "/".join(names).split("/"))
             file.is_certain &= not any(map(is_touched, parts))
             files.append(file_change(path, file, directory, own))
-    commands = tuple(replay.commands)
-    return Changes(session_id, conversation.id, tuple(files), replay.failed, commands)
+    return Changes(session_id, conversation.id, tuple(files), replay.failed, tuple(replay.commands))
 
 
 def relative(path: str, directory: str) -> str:
@@ -141,7 +140,7 @@ def _read_disk(path: str, file: TrackedFile) -> str | None:
     if not path.startswith("/"):
         return None
     try:
-        there = whole(read_regular(path, _LARGEST).decode("utf-8"))
+        there = whole(read_regular(path, LARGEST).decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         there = MISSING
     except (OSError, ValueError):

@@ -182,11 +182,10 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
         (old, new), (removed, added) = _counts(signs[:start]), _counts(near[0])
         ranges = f"-{old + (removed > 0)},{removed} +{new + (added > 0)},{added}"
         hunk = list(starmap(_told, lines[start:end]))
-        message_id = next(line.message_id for line in hunk if line.message_id is not None)
+        message_id = next(filter(None, (line.message_id for line in hunk)))
         yield DiffLine(f"@@ {ranges} @@\n", message_id)
         for line in hunk:
-            if line.message_id is not None:
-                message_id = line.message_id
+            message_id = line.message_id or message_id
             text, line_end, _rest = line.text.partition("\n")
             yield DiffLine(f"{text}\n", message_id)
             if not line_end:

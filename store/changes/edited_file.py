@@ -102,7 +102,6 @@ class Version:
         """The whole text was written, in the place of one that is known."""
         new = [Line(line) for line in split(text)]
         lines = [f"{sign}{line.text}" for sign, line in signed(self.lines, new)]
-        self.is_whole = True
         self.patch([Hunk(0, lines, is_end=True)], edit)
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None) -> bool:
@@ -115,10 +114,9 @@ class Version:
             for line in hunk.lines:
                 if line[0] == "-":
                     self.lines.pop(at).removed_by = edit
-                    continue
-                if line[0] == "+":
+                elif line[0] == "+":
                     self.lines.insert(at, Line(line[1:], edit))
-                at += 1
+                at += line[0] != "-"
         return True
 
     def _takes(self, hunk: Hunk) -> bool:
@@ -168,16 +166,16 @@ class TrackedFile:
     def write(self, text: str | None, edit: Edit) -> None:
         """The whole text was written; None if it is not known."""
         self.shown = None
+        before = self.last
         if text is None:
             self._begin_version()
             self.is_unclear = True
-            return
-        before = self.last
-        if before.text() is None:
-            self.versions.append(Version())
+        elif before.text() is not None:
+            before.write(text, edit)
+        else:
             self.is_known_before = False
-        self.last.write(text, edit)
-        if self.last is not before:
+            self.versions.append(Version())
+            self.last.write(text, edit)
             # Of lines that are alike it is not known which stay.
             count = Counter(line.text for line in (*before.lines, *self.last.lines))
             owners = {line.text: line.added_by for line in before.lines if count[line.text] == 2}

@@ -34,7 +34,7 @@ EDITORS = ("write_file", "patch")
 """Tools that change files, each call one edit."""
 _CHANGING_TOOLS = ("execute_code", *EDITORS)
 _FILE_TOOLS = ("read_file", *_CHANGING_TOOLS)
-_DEPTH = 100
+DEPTH = 100
 """Sessions above another that are looked at."""
 
 
@@ -104,7 +104,7 @@ class Replay:
             self.touched |= names
             self.commands.append(use)
 
-    def _directory(self, session_id: str | None, depth: int = _DEPTH) -> str:
+    def _directory(self, session_id: str | None, depth: int = DEPTH) -> str:
         """Return the directory of a session, or else that of the nearest one above it; empty if
         none is known."""
         session = self.sessions.get(session_id or "")
@@ -182,10 +182,10 @@ class _FileCall:
         file = self._file(self.arguments.get("path"))
         if file.shown == self.result:
             return
-        content, error = self.result.get("content"), self.result.get("error")
-        if str(error).startswith(_NOT_FOUND):
+        content = self.result.get("content")
+        if str(self.result.get("error")).startswith(_NOT_FOUND):
             file.patch([MISSING])
-        elif isinstance(content, str) and not error:
+        elif isinstance(content, str):
             text = _LINE_NUMBER.sub("\n", f"\n{content}")[1:]
             size = self.result.get("file_size")
             if size == _size(text) + _MARK:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hermes_browse.store.changes.blame import read_blame
-from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
+from hermes_browse.store.changes.changes import LARGEST, Changes, FileChange, diff_text
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.export.files import write_file
@@ -35,8 +35,6 @@ from .output import (
 from .parser import ID, Count, Flag, Valued, name_arg
 
 _LONGEST_COMMAND = 200
-_LARGEST = 50_000_000
-"""Bytes of a file."""
 
 
 class ChangesCommand(StoreCommand):
@@ -179,7 +177,7 @@ def _file_and_line(argument: str) -> tuple[str, int | None]:
 def _text_of(path: str) -> str | None:
     """Return the text of a file; None if it is not there."""
     try:
-        return read_regular(path, _LARGEST).decode("utf-8", "replace")
+        return read_regular(path, LARGEST).decode("utf-8", "replace")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
