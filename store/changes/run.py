@@ -38,7 +38,7 @@ WHERE s.id = :id ORDER BY u.first_seen
 have a model and a cache of their own."""
 _LOOP = 3
 """As many equal calls with equal results in one turn are a loop."""
-_GAP = 1800.0
+GAP = 1800.0
 """Seconds without a message."""
 _MOST_GAPS = 3
 _SLOW = 1.0
@@ -80,12 +80,14 @@ class Stretch(NamedTuple):
 
 
 class RunMark(NamedTuple):
-    """Something that stands out, in a sentence."""
+    """Something to tell of a run, in a sentence."""
 
     kind: str
-    """`loop`, `cache`, `gap`, `slowest` or `dearest`."""
+    """`loop`, `cache`, `gap`, `slowest` or `dearest` if it stands out; else `part` or
+    `subagent`."""
     row: RunRow
     text: str
+    cost_usd: float | None = None
 
 
 class Run(NamedTuple):
@@ -100,6 +102,7 @@ class Run(NamedTuple):
     compressions: tuple[float, ...]
     """When it was compressed."""
     marks: tuple[RunMark, ...] = ()
+    """What stands out."""
 
     @property
     def turns(self) -> list[RunRow]:
@@ -214,11 +217,11 @@ def _gaps(run: Run) -> Iterator[RunMark]:
     worked = [(each.root.started_at, each.last_active) for each in run.subagents]
     gaps: list[tuple[float, RunRow]] = []
     for (earlier, _row), (later, row) in pairwise(times):
-        if later - earlier >= _GAP:
+        if later - earlier >= GAP:
             ends = [end for begin, end in worked if begin and end and begin < later]
             gaps.append((later - min(later, max([earlier, *ends])), row))
     for seconds, row in nlargest(_MOST_GAPS, gaps, key=itemgetter(0)):
-        if seconds >= _GAP:
+        if seconds >= GAP:
             is_prompt = row.role == "user"
             text = _("{time} until the next prompt") if is_prompt else _("{time} of silence")
             yield RunMark("gap", row, text.format(time=_span(seconds)))

@@ -134,9 +134,9 @@ def _print_run(run: Run) -> None:
 
 
 _EVENTS = [
-    TableColumn("time", "at", dropped=1, form=timestamp),
-    TableColumn("session", "session_id", dropped=2),
-    TableColumn("message", "message_id", right=True),
+    TableColumn("time", "row.at", dropped=1, form=timestamp),
+    TableColumn("session", "row.session_id", dropped=2),
+    TableColumn("message", "row.id", right=True),
     TableColumn("cost", "cost_usd", right=True, form=dollars),
     TableColumn("text", "text", is_flexible=True),
 ]

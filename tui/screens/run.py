@@ -17,14 +17,14 @@ from textual.content import Content
 from textual.getters import query_one
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.changes.run import Run
+from hermes_browse.store.changes.run import GAP, Run, RunMark
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..browser.list.conversation_list import ConversationList
 from ..settings.keys.screen_commands import RUN
 from ..text import formats
-from ..text.sentences import RunEvent, cache_share, ended_at, facts, run_events
+from ..text.sentences import cache_share, ended_at, facts, run_events
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, MessageRow, NoteRow
 from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs
@@ -32,8 +32,6 @@ from .sub_screen import ConversationScreen
 
 _LEAD = 15
 """Cells of the names at the left."""
-_PAUSE = 1800.0
-"""Seconds; whatever takes longer is a pause."""
 _SHORT = 20
 """A pause is as long as this part of the rest."""
 _MOST = 3
@@ -54,9 +52,9 @@ class Scale:
     def __init__(self, times: Iterable[float]) -> None:
         self.times = sorted(set(times)) or [0.0]
         steps = [later - earlier for earlier, later in pairwise(self.times)]
-        self.has_pauses = max(steps, default=0.0) >= _PAUSE
-        pause = sum(step for step in steps if step < _PAUSE) / _SHORT or 1.0
-        lengths = (step if step < _PAUSE else pause for step in steps)
+        self.has_pauses = max(steps, default=0.0) >= GAP
+        pause = sum(step for step in steps if step < GAP) / _SHORT or 1.0
+        lengths = (step if step < GAP else pause for step in steps)
         self._places = list(accumulate(lengths, initial=0.0))
 
     def share(self, at: float) -> float:
@@ -155,17 +153,22 @@ _COLUMNS: Columns[MessageRow] = Columns(
 )
 
 
-def _row(event: RunEvent) -> MessageRow:
-    look = "accent" if event.sign == "!" else "dim"
+_SIGNS = {"part": "│", "subagent": "█"}
+
+
+def _row(event: RunMark) -> MessageRow:
+    is_pause = event.kind == "gap" and event.row.role == "user"
+    sign = _SIGNS.get(event.kind, "·" if is_pause else "!")
+    text = one_line(event.text, 400)
     return MessageRow(
-        key=f"{event.session_id} {event.message_id} {event.text}",
-        lead=(f" {event.sign} ", look),
-        text=(one_line(event.text, 400), "title"),
-        target=(event.session_id, event.message_id),
-        at=event.at,
+        key=f"{event.row.session_id} {event.row.id} {text}",
+        lead=(f" {sign} ", "accent" if sign == "!" else "dim"),
+        text=(text, "title"),
+        target=(event.row.session_id, event.row.id),
+        at=event.row.at,
         cost=event.cost_usd,
         columns=_COLUMNS,
-        about=one_line(event.text, 400),
+        about=text,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from hermes_browse.store.amounts import size
 from hermes_browse.store.sessions.models import Relation, known_sum
@@ -26,7 +26,7 @@ from .formats import (
 
 if TYPE_CHECKING:
     from hermes_browse.store.changes.changes import Changes, FileChange
-    from hermes_browse.store.changes.run import Run, Stretch
+    from hermes_browse.store.changes.run import Run, RunMark, Stretch
     from hermes_browse.store.cleanup.plan import Plan, Totals
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.since import SinceItem
@@ -266,35 +266,21 @@ def facts(run: Run) -> str:
     )
 
 
-class RunEvent(NamedTuple):
-    """What there is to tell of a run."""
-
-    sign: str
-    text: str
-    session_id: str
-    message_id: int | None
-    """None for the end of the session."""
-    at: float | None
-    """Unix seconds."""
-    cost_usd: float | None = None
-
-
-def run_events(run: Run) -> Iterator[RunEvent]:
+def run_events(run: Run) -> Iterator[RunMark]:
     """Yield what stands out, then the parts, then the subagents."""
-    for mark in run.marks:
-        is_pause = mark.kind == "gap" and mark.row.role == "user"
-        sign = "·" if is_pause else "!"
-        yield RunEvent(sign, mark.text, mark.row.session_id, mark.row.id, mark.row.at)
+    from hermes_browse.store.changes.run import RunMark, RunRow  # start time: others need no run
+
+    yield from run.marks
     for part in run.stretches:
-        told, first = joined(part.model, cache_share(part)), part.first
+        told = joined(part.model, cache_share(part))
         if told or part.cost_usd is not None:  # else as of an old transcript
             words = _("part: {facts}", facts=told) if told else _("part")
-            yield RunEvent("│", words, first.session_id, first.id, first.at, part.cost_usd)
+            yield RunMark("part", part.first, words, part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = duration(end - begin) if begin is not None and end is not None else ""
         words = _("subagent: {facts}", facts=joined(took, name(subagent)))
-        yield RunEvent("█", words, subagent.id, None, begin, subagent.cost_usd)
+        yield RunMark("subagent", RunRow(subagent.id, at=begin), words, subagent.cost_usd)
 
 
 def cache_share(part: Stretch) -> str:
