@@ -114,24 +114,28 @@ def rows_beside(row: ListRow | None, width: int) -> list[ListRow]:
     `width` cells."""
     told: list[tuple[Line, MessageTarget]] = []
     if isinstance(row, FileRow):
-        sessions = {edit.message_id: edit.session_id for edit in row.change.edits}
-        ids = [line.message_id for line in row.change.diff]
-        first = next(filter(None, ids), row.change.edits[-1].message_id)
-        for line in row.change.diff:
-            message_id = line.message_id or first  # it stands ahead of all hunks
-            lines = diff_lines(line.text.removesuffix("\n"))
-            told += [(each, (sessions[message_id], message_id)) for each in lines]
+        change = row.change
+        targets = {edit.message_id: (edit.session_id, edit.message_id) for edit in change.edits}
+        ids = filter(None, (line.message_id for line in change.diff))
+        first = next(ids, change.edits[-1].message_id)
+        told = [
+            (spans, targets[line.message_id or first])  # it may stand ahead of all hunks
+            for line in change.diff
+            for spans in diff_lines(line.text.removesuffix("\n"))
+        ]
         if not told:
             return [NoteRow(_("what it changed, it changed back"))]
     elif isinstance(row, MessageRow):
         told = [([(line, "output")], row.target) for line in safe_text(row.whole).split("\n")]
-    rows: list[ListRow] = []
-    for number, (spans, target) in enumerate(told):
-        fits = line_width(spans) <= width - _EDGES
-        for part, piece in enumerate([spans] if fits else wrap_spans(spans, width - _EDGES)):
-            text = piece[0] if piece else ("", "output")
-            rows.append(MessageRow(f"d{number} {part}", (" ", "dim"), text, target))
-    return rows
+    return [
+        MessageRow(f"d{number} {part}", (" ", "dim"), piece[0] if piece else ("", "output"), target)
+        for number, (spans, target) in enumerate(told)
+        for part, piece in enumerate(_wrapped(spans, width - _EDGES))
+    ]
+
+
+def _wrapped(spans: Line, width: int) -> list[Line]:
+    return [spans] if line_width(spans) <= width else wrap_spans(spans, width)
 
 
 _LONGEST_PROMPT = 300
@@ -147,8 +151,6 @@ class ChangesScreen(ConversationScreen):
 
     diff = query_one("#diff", ConversationList)
     _changes: Changes | None = None
-    _asked: MessageTarget | None = None
-    """The message whose prompt is shown."""
 
     @property
     def about(self) -> str:
@@ -213,12 +215,10 @@ class ChangesScreen(ConversationScreen):
         rows = await self.call(partial(rows_beside, row, width))
         self.diff.show(FixedRows(rows), top=top)
         if not isinstance(self.diff.current, MessageRow):
-            self._asked = None
             self.line("asked").update("")
 
     def _line_reached(self, at: CursorRow) -> None:
-        if isinstance(at.row, MessageRow) and at.row.target != self._asked:
-            self._asked = at.row.target
+        if isinstance(at.row, MessageRow):
             self.start("asked", self._read_prompt, at.row)
 
     async def _read_prompt(self, row: MessageRow) -> None:
