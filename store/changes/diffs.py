@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import starmap, takewhile
+from itertools import takewhile
 from operator import is_not
 from typing import NamedTuple
 
@@ -167,12 +167,6 @@ def _compare(version: Version) -> Iterator[SignedLine]:
         yield " ", line
 
 
-def _told(sign: str, line: Line) -> DiffLine:
-    """Return a line of a file with the message that changed it, if its sign says so."""
-    edit = line.removed_by if sign == "-" else line.added_by
-    return DiffLine(f"{sign}{line.text}", edit.message_id if edit is not None else None)
-
-
 def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
     """Yield the changes with the lines around them, as far as these are known; changes that are
     near each other share a hunk."""
@@ -181,12 +175,14 @@ def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
         start, end = near.span()
         (old, new), (removed, added) = _counts(signs[:start]), _counts(near[0])
         ranges = f"-{old + (removed > 0)},{removed} +{new + (added > 0)},{added}"
-        hunk = list(starmap(_told, lines[start:end]))
-        message_id = next(filter(None, (line.message_id for line in hunk)))
+        hunk = lines[start:end]
+        edits = [line.removed_by if sign == "-" else line.added_by for sign, line in hunk]
+        message_id = next(edit.message_id for edit in edits if edit is not None)
         yield DiffLine(f"@@ {ranges} @@\n", message_id)
-        for line in hunk:
-            message_id = line.message_id or message_id
-            text, line_end, _rest = line.text.partition("\n")
+        for (sign, line), edit in zip(hunk, edits, strict=True):
+            if edit is not None:
+                message_id = edit.message_id
+            text, line_end, _rest = f"{sign}{line.text}".partition("\n")
             yield DiffLine(f"{text}\n", message_id)
             if not line_end:
                 yield DiffLine("\\ No newline at end of file\n", message_id)

@@ -7,7 +7,6 @@ are known.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -156,7 +155,7 @@ class TrackedFile:
     is_unclear: bool = False
     """Whether it is not known what an edit changed."""
     shown: object = None
-    """The result of the last `read_file`; None if the file was edited since."""
+    """The result of the last `read_file`, and the number of edits before it."""
 
     @property
     def last(self) -> Version:
@@ -165,26 +164,17 @@ class TrackedFile:
 
     def write(self, text: str | None, edit: Edit) -> None:
         """The whole text was written; None if it is not known."""
-        self.shown = None
-        before = self.last
         if text is None:
             self._begin_version()
             self.is_unclear = True
-        elif before.text() is not None:
-            before.write(text, edit)
-        else:
-            self.is_known_before = False
+            return
+        if self.last.text() is None:
             self.versions.append(Version())
-            self.last.write(text, edit)
-            # Of lines that are alike it is not known which stay.
-            count = Counter(line.text for line in (*before.lines, *self.last.lines))
-            owners = {line.text: line.added_by for line in before.lines if count[line.text] == 2}
-            for line in self.last.lines:
-                line.added_by = owners.get(line.text) or edit
+            self.is_known_before = False
+        self.last.write(text, edit)
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:
         """A diff was applied; without an edit it says what was seen."""
-        self.shown = None
         if not self.last.patch(hunks, edit):
             self._begin_version()
             self.last.patch(hunks, edit)

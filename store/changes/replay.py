@@ -60,10 +60,8 @@ class Replay:
     def do_all(self, reader: Reader, uses: Sequence[ToolUse]) -> None:
         """Do calls again in order, with their results, but for those that read other files than
         were changed."""
-        changing = [as_mapping(use.arguments) for use in uses if use.name in _CHANGING_TOOLS]
-        named = "\n".join(
-            str(each.get(key, "")) for each in changing for key in ("path", "patch", "code")
-        )
+        changing = [use for use in uses if use.name in _CHANGING_TOOLS]
+        named = "\n".join(use.said(key) for use in changing for key in ("path", "patch", "code"))
         is_named = cache(named.__contains__)
         telling = [
             use
@@ -180,7 +178,8 @@ class _FileCall:
     def read(self) -> None:
         """Take over what `read_file` showed, unless it showed the same before."""
         file = self._file(self.arguments.get("path"))
-        if file.shown == self.result:
+        shown = self.result, len(file.edits)
+        if file.shown == shown:
             return
         content = self.result.get("content")
         if str(self.result.get("error")).startswith(_NOT_FOUND):
@@ -192,7 +191,7 @@ class _FileCall:
                 file.is_certain = False
             elif size == _size(text) and not any(each in f"{text}\n" for each in _UNLIKE):
                 file.patch([whole(text)])
-        file.shown = self.result
+        file.shown = shown
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
@@ -236,10 +235,10 @@ class _FileCall:
         """Return a file for this edit; the warning in the result tells of edits by others."""
         file = self._file(path, to)
         warning = str(self.result.get("_warning"))
-        if _SIBLING in warning:  # is the edit of the other agent known?
-            file.is_certain &= any(each.session_id != self.edit.session_id for each in file.edits)
+        is_known = any(each.session_id != self.edit.session_id for each in file.edits)
+        is_by_other = _OUTSIDE in warning or (_SIBLING in warning and not is_known)
         is_by_program = self.edit.tool not in EDITORS  # its own result is not stored
-        file.is_certain &= _OUTSIDE not in warning and not is_by_program
+        file.is_certain &= not (is_by_other or is_by_program)
         file.edits.append(self.edit)
         return file
 

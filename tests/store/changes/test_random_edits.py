@@ -36,7 +36,7 @@ patch = partial(file_calls.patch, PATH)
 def replay_of(calls):
     """The file after some calls; None if they did nothing."""
     replay = Replay({"s": Session("s", "cli", cwd="/w")})
-    for number, (name, arguments, result) in enumerate(calls, 1):
+    for number, (name, arguments, result) in enumerate(calls):
         use = ToolUse(number, "s", name, json.dumps(arguments), None, number)
         replay.do(use, json.dumps(result))
     assert replay.files.keys() <= {PATH}
