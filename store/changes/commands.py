@@ -162,6 +162,8 @@ def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
                     changes_no_other &= all(_is_of_python(each.name) for each in modules)
                 case ast.ImportFrom(module=module):
                     changes_no_other &= _is_of_python(module or "")
+                case ast.Assign(targets=[ast.Name(id=name), *_others], value=value) if is_plain:
+                    values[name] = _value(value, values)
                 case ast.Call():
                     name, arguments = _call(node, values)
                     is_edit = name in _EDITS
@@ -171,9 +173,6 @@ def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
                     has_file = "path" in arguments or not is_edit
                     is_known = has_file and (is_fixed or name not in _TOOLS)
                     changes_no_other &= is_known and _HARMLESS.fullmatch(name) is not None
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name), *_others], value=value):
-                values[name] = _value(value, values)
     return calls, changes_no_other
 
 

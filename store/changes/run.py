@@ -118,7 +118,7 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
     """
     _catalog, (conversation, *subagents) = find_tree(reader, session_id, now)
     segments = conversation.segments
-    history = read_history(reader, segments)
+    history = read_history(reader, segments, with_gaps=False)
     rows = tuple(_rows(segments, history))
     run = Run(
         conversation,

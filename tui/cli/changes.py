@@ -113,14 +113,11 @@ def _give(command: StoreCommand, text: str) -> None:
 def _print_changes(changes: Changes) -> None:
     print_lines([OutputLine("title", summary(changes))])
     print_table(_FILES, changes.files)
-    texts = [
-        _("message {id}: {text}", id=command.message_id, text=command.text)
-        for command in changes.commands
-    ]
-    if texts:
-        heading = OutputLine("other", _("These commands may have changed files:"))
-        lines = [OutputLine("tool", one_line(text, _LONGEST_COMMAND), "  ") for text in texts]
-        print_lines([BLANK, heading, *lines])
+    if changes.commands:
+        print_lines([BLANK, OutputLine("other", _("These commands may have changed files:"))])
+    for command in changes.commands:
+        text = _("message {id}: {text}", id=command.message_id, text=command.text)
+        print_lines([OutputLine("tool", one_line(text, _LONGEST_COMMAND), "  ")])
 
 
 _FILES = [
