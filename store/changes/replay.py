@@ -89,9 +89,9 @@ class Replay:
                 self._folders[use.session_id] = home if is_home else ""
         elif use.name in _FILE_TOOLS:
             directory = self._folders.get(use.session_id, home)
-            edit = Edit(use.message_id, use.session_id, use.name, use.at)
-            arguments, result = as_mapping(use.arguments), json_at_start(text)
-            call = _FileCall(self.files, edit, arguments, result, directory)
+            result = json_at_start(text)
+            edit = Edit(use.message_id, use.session_id, use.name, use.at, ok=bool(result))
+            call = _FileCall(self.files, edit, as_mapping(use.arguments), result, directory)
             if use.name in EDITORS:
                 self.failed += call.edit_files(text)
             elif use.name == "read_file":
@@ -195,13 +195,10 @@ class _FileCall:
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        arguments, is_done = self.arguments, not has_failed(text)
-        if not self.result:
-            self.edit = self.edit._replace(ok=False)
-            arguments = {"path": arguments.get("path")}
+        is_done = not has_failed(text)
         # A patch of several files that failed may have changed some of them; its diff has those.
         if not self._apply_diff() and is_done:
-            self._do(self.edit.tool, arguments)
+            self._do(self.edit.tool, self.arguments)
         return not is_done
 
     def run_program(self, code: str) -> set[str] | None:
@@ -229,7 +226,7 @@ class _FileCall:
                 if written == _size(with_returns):
                     text = with_returns  # the tool keeps such line ends of a file (0.16)
                 file.is_certain &= written in (None, _size(text))
-            file.write(text, self.edit)
+            file.write(text if self.edit.ok else None, self.edit)
 
     def _edited(self, path: object, to: str = "") -> TrackedFile:
         """Return a file for this edit; the warning in the result tells of edits by others."""
@@ -255,7 +252,7 @@ class _FileCall:
                 file.write(change, self.edit)
             else:
                 file.patch(change, self.edit)
-            if not self.arguments.get("path"):
-                # Mode `patch` shows new lines with other ends than it writes (0.19).
-                file.is_certain &= "\r\n" not in f"{diff}{file.last.text()}"
+            # Mode `patch` shows new lines with other ends than it writes (0.19).
+            is_of_one = bool(self.arguments.get("path"))
+            file.is_certain &= is_of_one or "\r\n" not in f"{diff}{file.last.text()}"
         return bool(files)
