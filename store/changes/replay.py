@@ -232,8 +232,10 @@ class _FileCall:
         """Return a file for this edit; the warning in the result tells of edits by others."""
         file = self._file(path, to)
         warning = str(self.result.get("_warning"))
-        is_known = any(each.session_id != self.edit.session_id for each in file.edits)
-        is_by_other = _OUTSIDE in warning or (_SIBLING in warning and not is_known)
+        is_by_other = _OUTSIDE in warning or (
+            _SIBLING in warning  # is the edit of the other agent known?
+            and all(each.session_id == self.edit.session_id for each in file.edits)
+        )
         is_by_program = self.edit.tool not in EDITORS  # its own result is not stored
         file.is_certain &= not (is_by_other or is_by_program)
         file.edits.append(self.edit)

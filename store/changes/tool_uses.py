@@ -97,11 +97,9 @@ def _read_uses(reader: Reader, segments: Sequence[Session], naming: str) -> Iter
             id, at = as_int(message_id), as_time(time)
             if id in copies:
                 continue
-            if kind == "tool":
-                use = waiting.pop(text_of(call_id), None)
-                if use is not None:
-                    yield use._replace(result_id=id, ended_at=at)
-                continue
+            use = waiting.pop(text_of(call_id), None) if kind == "tool" else None
+            if use is not None:
+                yield use._replace(result_id=id, ended_at=at)
             for call in decode_tool_calls(stored):
                 if call.id in waiting:
                     yield waiting[call.id]
