@@ -119,12 +119,10 @@ def _disown_copies(
     for version in file.versions:
         for line in version.lines:
             edit, shown_at = line.added_by, shown.get((line.text or "").strip())
-            if edit is None or not shown_at:
-                continue
-            is_added = edit in writes and min(shown_at) < edit.message_id
-            is_left = max(shown_at & by_programs, default=0) > edit.message_id
-            if is_added or is_left:
-                line.added_by = None
+            if edit is not None and shown_at:
+                is_added = edit in writes and min(shown_at) < edit.message_id
+                is_left = max(shown_at & by_programs, default=0) > edit.message_id
+                line.added_by = None if is_added or is_left else edit
 
 
 def _shown(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, set[int]]:

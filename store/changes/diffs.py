@@ -159,12 +159,12 @@ def _compare(version: Version) -> Iterator[SignedLine]:
     for line in [*version.before, end]:
         if line.removed_by is not None:
             removed.append(line)
-            continue
-        added = list(takewhile(partial(is_not, line), present))
-        if added or removed:
-            yield from signed(removed, added)
-            removed = []
-        yield " ", line
+        else:
+            added = list(takewhile(partial(is_not, line), present))
+            if added or removed:
+                yield from signed(removed, added)
+                removed = []
+            yield " ", line
 
 
 def _diff_hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:

@@ -125,15 +125,14 @@ class Version:
         missing = end - len(self.lines)
         is_longer = missing > 0 and self.is_whole
         is_shorter = missing < 0 and hunk.is_end
-        if is_longer or is_shorter:
+        known = zip(self.lines[hunk.start : end], texts, strict=False)
+        is_other = any(line.text not in (None, text) for line, text in known)
+        if is_longer or is_shorter or is_other:
             return False
         unknown = [Line(None) for _line in range(missing)]
         self.before += unknown
         self.lines += unknown
-        pairs = list(zip(self.lines[hunk.start : end], texts, strict=True))
-        if any(line.text not in (None, text) for line, text in pairs):
-            return False
-        for line, text in pairs:
+        for line, text in zip(self.lines[hunk.start : end], texts, strict=True):
             line.text = text
         self.is_whole |= hunk.is_end
         return True
@@ -167,11 +166,11 @@ class TrackedFile:
         if text is None:
             self._begin_version()
             self.is_unclear = True
-            return
-        if self.last.text() is None:
-            self.versions.append(Version())
-            self.is_known_before = False
-        self.last.write(text, edit)
+        else:
+            if self.last.text() is None:
+                self.versions.append(Version())
+                self.is_known_before = False
+            self.last.write(text, edit)
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:
         """A diff was applied; without an edit it says what was seen."""

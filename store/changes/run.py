@@ -168,12 +168,11 @@ def _stretches(
 
 
 def _loops(reader: Reader, calls: Sequence[Call]) -> Iterator[RunMark]:
-    asked = [(row.turn, use.name, use.arguments) for row, use in calls]
-    count = Counter(asked)
-    often = [pair for pair in zip(asked, calls, strict=True) if count[pair[0]] >= _LOOP]
-    results = read_results(reader, [use for _key, (_row, use) in often])
+    asked = [((row.turn, use.name, use.arguments), row, use) for row, use in calls]
+    count = Counter(key for key, _row, _use in asked)
+    results = read_results(reader, [use for key, _row, use in asked if count[key] >= _LOOP])
     alike: defaultdict[object, list[Call]] = defaultdict(list)
-    for key, (row, use) in often:
+    for key, row, use in asked:
         if use.result_id in results:
             alike[key, results[use.result_id]].append((row, use))
     for same in alike.values():
