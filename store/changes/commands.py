@@ -110,12 +110,12 @@ def moved_to(line: str) -> str | None:
 
 # Programs
 
-_EDITS = {
+EDITS = {
     "write_file": ("path", "content"),
     "patch": ("path", "old_string", "new_string", "replace_all", "mode", "patch"),
 }
 """Tools that change files, with their parameters in order."""
-_TOOLS = {*_EDITS, "read_file", "search_files", "terminal", "web_search", "web_extract"}
+_TOOLS = {*EDITS, "read_file", "search_files", "terminal", "web_search", "web_extract"}
 """What a program of `execute_code` can import (0.14 to 0.19)."""
 _HARMLESS = re.compile(
     r"read_file|search_files|write_file|patch|print|len|str|repr|int|float|list|dict|sorted|range"
@@ -166,13 +166,12 @@ def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
                     values[name] = _value(value, values)
                 case ast.Call():
                     name, arguments = _call(node, values)
-                    is_edit = name in _EDITS
-                    is_fixed = is_plain and not (is_edit and None in arguments.values())
+                    is_known = "path" in arguments and None not in arguments.values()
+                    is_fixed = is_plain and (is_known or name not in EDITS)
                     if name in _TOOLS and is_fixed:
                         calls.append((name, arguments))
-                    has_file = "path" in arguments or not is_edit
-                    is_known = has_file and (is_fixed or name not in _TOOLS)
-                    changes_no_other &= is_known and _HARMLESS.fullmatch(name) is not None
+                    is_counted = is_fixed or name not in _TOOLS
+                    changes_no_other &= is_counted and _HARMLESS.fullmatch(name) is not None
     return calls, changes_no_other
 
 
@@ -189,7 +188,7 @@ def _call(node: ast.Call, values: Json) -> tuple[str, Json]:
     """Return the name that a call names last, `write_file` of `hermes_tools.write_file(…)`, and its
     arguments, None for one that is computed."""
     name = str(getattr(node.func, "attr", getattr(node.func, "id", "")))
-    nodes = dict(zip(_EDITS.get(name, ()), node.args, strict=False))
+    nodes = dict(zip(EDITS.get(name, ()), node.args, strict=False))
     nodes |= {str(each.arg): each.value for each in node.keywords}
     return name, {key: _value(value, values) for key, value in nodes.items()}
 

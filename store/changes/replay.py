@@ -15,7 +15,7 @@ from functools import cache
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping, has_failed, json_at_start
 from ..sessions.models import Session
-from .commands import changed_names, moved_to, names_in, read_program
+from .commands import EDITS, changed_names, moved_to, names_in, read_program
 from .diffs import parse_diff
 from .edited_file import MISSING, Edit, TrackedFile, whole
 from .tool_uses import ToolUse, read_results
@@ -30,9 +30,7 @@ _UNLIKE = ("«redacted", "... [truncated]\n")
 """In what `read_file` shows in the place of secrets, and of the rest of long lines."""
 _MARK = 3
 """Bytes of a mark ahead of the text (BOM), which the tools keep and do not show."""
-EDITORS = ("write_file", "patch")
-"""Tools that change files, each call one edit."""
-_CHANGING_TOOLS = ("execute_code", *EDITORS)
+_CHANGING_TOOLS = ("execute_code", *EDITS)
 _FILE_TOOLS = ("read_file", *_CHANGING_TOOLS)
 DEPTH = 100
 """Sessions above another that are looked at."""
@@ -92,7 +90,7 @@ class Replay:
             result = json_at_start(text)
             edit = Edit(use.message_id, use.session_id, use.name, use.at, ok=bool(result))
             call = _FileCall(self.files, edit, as_mapping(use.arguments), result, directory)
-            if use.name in EDITORS:
+            if use.name in EDITS:
                 self.failed += call.edit_files(text)
             elif use.name == "read_file":
                 call.read()
@@ -205,7 +203,7 @@ class _FileCall:
         """Do the edits of a program that ended well and names them outright; return the names in
         one that may have changed files in another way, None for any other."""
         calls, changes_no_other = read_program(code)
-        edits = [call for call in calls if call[0] in EDITORS]
+        edits = [call for call in calls if call[0] in EDITS]
         made = self.result.get("tool_calls_made")
         is_done = self.result.get("status") == "success" and made == len(calls)
         for tool, arguments in edits if is_done else ():
@@ -236,7 +234,7 @@ class _FileCall:
             _SIBLING in warning  # is the edit of the other agent known?
             and all(each.session_id == self.edit.session_id for each in file.edits)
         )
-        is_by_program = self.edit.tool not in EDITORS  # its own result is not stored
+        is_by_program = self.edit.tool not in EDITS  # its own result is not stored
         file.is_certain &= not (is_by_other or is_by_program)
         file.edits.append(self.edit)
         return file

@@ -96,7 +96,7 @@ def _diff_text(changes: Changes, only: str | None) -> str:
 def _give(command: StoreCommand, text: str) -> None:
     """Print a diff, or write it to a new file; only a terminal gets it made printable."""
     output = command.given.output
-    if output is not None and output != "-":
+    if output not in (None, "-"):
         try:
             write_file(Path(output), [text], keep=kept_files(command.store.location))
         except RefusedError as error:  # this command replaces no file
