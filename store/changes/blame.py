@@ -61,7 +61,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
         now: Unix seconds.
     """
     path = posixpath.normpath(path)
-    uses, catalog = _read_uses(reader, posixpath.basename(path), now)
+    catalog, uses = _read_uses(reader, posixpath.basename(path), now)
     replay = Replay(catalog.sessions)
     replay.do_all(reader, uses)
     file = replay.files.get(path) or TrackedFile(path)
@@ -77,8 +77,8 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     ]
 
 
-def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Catalog]:
-    """Read the calls about files of a name, and the sessions of these calls and those above."""
+def _read_uses(reader: Reader, name: str, now: float) -> tuple[Catalog, list[ToolUse]]:
+    """Read the calls about files of a name, after the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
     ids = Search(reader, query, now).count(0).sessions
     escaped = json.dumps(name)[1:-1]
@@ -91,12 +91,11 @@ def _read_uses(reader: Reader, name: str, now: float) -> tuple[list[ToolUse], Ca
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = set(filter(None, map(catalog.of_session, session_ids)))
     copied = {id for each in conversations for id in branched_off(reader, catalog, each)}
-    uses = [
+    return catalog, [
         use
         for use in read_tool_uses(reader, conversations, naming)
         if use.message_id not in copied and (name in use.arguments or escaped in use.arguments)
     ]
-    return uses, catalog
 
 
 def _disown_copies(

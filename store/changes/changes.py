@@ -76,16 +76,15 @@ def read_changes(reader: Reader, session_id: str, now: float = 0.0) -> Changes:
     replay.do_all(reader, read_tool_uses(reader, tree))
     is_touched = re.compile("|".join(map(fnmatch.translate, replay.touched)) or "(?!)").match
     conversation = tree[0]
-    own = set(conversation.session_ids)
-    folder = conversation.cwd
-    directory = os.path.realpath(folder) if folder else ""  # as the tools name files
+    # As the tools name files.
+    directory = os.path.realpath(conversation.cwd) if conversation.cwd else ""
     files: list[FileChange] = []
     for path, file in sorted(replay.files.items()):
         if any(edit.ok for edit in file.edits):
             names = relative(path, directory), relative(file.first_path, directory)
             parts = filter(None, "/".join(names).split("/"))
             file.is_certain &= not any(map(is_touched, parts))
-            files.append(file_change(path, file, directory, own))
+            files.append(file_change(path, file, directory, conversation.session_ids))
     return Changes(session_id, conversation.id, tuple(files), replay.failed, tuple(replay.commands))
 
 

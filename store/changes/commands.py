@@ -61,8 +61,7 @@ _WORDS = re.compile(r"[\s;&|()<>'\"]+")
 
 def _commands(line: str) -> Iterator[str]:
     """Yield the simple commands of a shell line, with quoted signs hidden."""
-    hidden = _QUOTED.sub(_hide, line)
-    for command in _OPERATOR.split(hidden):
+    for command in _OPERATOR.split(_QUOTED.sub(_hide, line)):
         words = _VARIABLES.sub("", " ".join(command.split()), count=1)
         if words:
             yield words

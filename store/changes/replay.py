@@ -58,8 +58,12 @@ class Replay:
     def do_all(self, reader: Reader, uses: Sequence[ToolUse]) -> None:
         """Do calls again in order, with their results, but for those that read other files than
         were changed."""
-        changing = [use for use in uses if use.name in _CHANGING_TOOLS]
-        named = "\n".join(use.said(key) for use in changing for key in ("path", "patch", "code"))
+        named = "\n".join(
+            use.said(key)
+            for use in uses
+            if use.name in _CHANGING_TOOLS
+            for key in ("path", "patch", "code")
+        )
         is_named = cache(named.__contains__)
         telling = [
             use
@@ -80,8 +84,7 @@ class Replay:
         home = self._directory(use.session_id)
         names: set[str] | None = None
         if use.name == "terminal":
-            command = use.said("command")
-            names, folder = changed_names(command), moved_to(command)
+            names, folder = changed_names(use.text), moved_to(use.text)
             if folder is not None:
                 is_home = _joined(home, folder) == _joined(home, "")
                 self._folders[use.session_id] = home if is_home else ""
@@ -95,7 +98,7 @@ class Replay:
             elif use.name == "read_file":
                 call.read()
             else:
-                names = call.run_program(use.said("code"))
+                names = call.run_program(use.text)
         if names is not None:
             self.touched |= names
             self.commands.append(use)

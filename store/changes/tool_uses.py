@@ -65,8 +65,7 @@ def find_tree(
     catalog = read_neighbourhood(reader, [session_id], now)
     tree = [catalog.conversation(session_id)]
     for parent in tree:
-        children = catalog.child_conversations(parent)
-        tree += [child for child in children if child.is_attached_subagent]
+        tree += [each for each in catalog.child_conversations(parent) if each.is_attached_subagent]
     return catalog, tree
 
 

@@ -129,8 +129,9 @@ def _print_run(run: Run) -> None:
     print_lines([OutputLine("title", facts(run))])
     print_table(_EVENTS, list(run_events(run)))
     if not any(row.tokens for row in run.rows):
-        missing = _("Hermes stored no tokens for the messages of this run.")
-        print_lines([OutputLine("other", missing)])
+        print_lines(
+            [OutputLine("other", _("Hermes stored no tokens for the messages of this run."))]
+        )
 
 
 _EVENTS = [

@@ -98,14 +98,16 @@ def _count(sign: str, count: int | None) -> str:
 
 def command_row(command: ToolUse, own: Collection[str]) -> MessageRow:
     """Return the row of a command that may have changed files."""
-    name = author(command.session_id, own)
     return MessageRow(
         key=f"c{command.message_id} {command.text}",
         lead=(" $ ", "dim"),
         text=(one_line(command.text, 400), "plain"),
         target=(command.session_id, command.message_id),
         whole=command.text,
-        about=_("a command by {name}: it may have changed files", name=name),
+        about=_(
+            "a command by {name}: it may have changed files",
+            name=author(command.session_id, own),
+        ),
     )
 
 
