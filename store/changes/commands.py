@@ -76,12 +76,17 @@ def _plain(word: str) -> str:
     return re.sub(r"['\"\\]", "", word).translate(_SHOWN)
 
 
-def changed_names(line: str) -> set[str] | None:
-    """Return the names, without the folders above, that a shell line surely names to change them:
-    of files and folders, with wildcards. None if it changes no file: all lines may have done so that
-    are not known to only read."""
+def read_line(line: str) -> tuple[set[str] | None, str | None]:
+    """Read what a shell line does to files.
+
+    Returns:
+        The names, without the folders above, that it surely names to change them: of files and
+        folders, with wildcards. None if it changes no file: all lines may have done so that are not
+        known to only read. And where it goes last, as far as it says so; None if it stays.
+    """
     only_reads = _SUBSTITUTION.search(line) is None
     names: set[str] = set()
+    folder = None
     for command in _commands(line):
         shown = command.translate(_SHOWN)
         is_reader = _READER.match(shown) is not None
@@ -90,7 +95,9 @@ def changed_names(line: str) -> set[str] | None:
             written = [*command.split(), *_WORDS.split(shown)]
         only_reads &= is_reader and not written
         names.update(map(_name_of, written))
-    return None if only_reads else names
+        if move := _MOVE.match(command):
+            folder = _plain(move[1] or "~")
+    return (None if only_reads else names), folder
 
 
 def _name_of(word: str) -> str:
@@ -99,12 +106,6 @@ def _name_of(word: str) -> str:
     if path in (".", ".."):
         return "*"
     return posixpath.basename(path.rpartition("=")[2].rstrip("/"))
-
-
-def moved_to(line: str) -> str | None:
-    """Return where a shell line goes last, as far as it says so; None if it stays."""
-    moves = list(filter(None, map(_MOVE.match, _commands(line))))
-    return _plain(moves[-1][1] or "~") if moves else None
 
 
 # Programs

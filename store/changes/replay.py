@@ -15,7 +15,7 @@ from functools import cache
 from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping, has_failed, json_at_start
 from ..sessions.models import Session
-from .commands import EDITS, changed_names, moved_to, names_in, read_program
+from .commands import EDITS, names_in, read_line, read_program
 from .diffs import parse_diff
 from .edited_file import MISSING, Edit, TrackedFile, whole
 from .tool_uses import ToolUse, read_results
@@ -26,7 +26,7 @@ _OUTSIDE = "was modified since you last read it"
 """Another program, or one that the tool does not know of, changed the file before this edit."""
 _SIBLING = "sibling subagent"
 """Another agent did."""
-_UNLIKE = ("«redacted", "... [truncated]\n")
+_UNLIKE = re.compile(r"«redacted|\.\.\. \[truncated\]$", re.MULTILINE)
 """In what `read_file` shows in the place of secrets, and of the rest of long lines."""
 _MARK = 3
 """Bytes of a mark ahead of the text (BOM), which the tools keep and do not show."""
@@ -84,7 +84,7 @@ class Replay:
         home = self._directory(use.session_id)
         names: set[str] | None = None
         if use.name == "terminal":
-            names, folder = changed_names(use.text), moved_to(use.text)
+            names, folder = read_line(use.text)
             if folder is not None:
                 is_home = _joined(home, folder) == _joined(home, "")
                 self._folders[use.session_id] = home if is_home else ""
@@ -190,7 +190,7 @@ class _FileCall:
             size = self.result.get("file_size")
             if size == _size(text) + _MARK:
                 file.is_certain = False
-            elif size == _size(text) and not any(each in f"{text}\n" for each in _UNLIKE):
+            elif size == _size(text) and not _UNLIKE.search(text):
                 file.patch([whole(text)])
         file.shown = shown
 

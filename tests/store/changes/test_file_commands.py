@@ -6,12 +6,7 @@ import sys
 
 import pytest
 
-from hermes_browse.store.changes.commands import (
-    changed_names,
-    moved_to,
-    names_in,
-    read_program,
-)
+from hermes_browse.store.changes.commands import names_in, read_line, read_program
 
 READING = (
     "ls -la", "cat a.txt | grep x", "cat a 2>/dev/null", "make_sure=1 ls", "grep 'a > b' file",
@@ -27,6 +22,11 @@ CHANGING = (
     "awk '{print | \"tee x\"}' f", "git diff --outp=x", "rg --pre ./x todo", "cat <<'E' > f\ndon't # x\nE",
     "echo " + "x" * 1_000_000 + " | base64 -d > f",
 )  # fmt: skip
+
+
+def changed_names(line):
+    """What a shell line names to change it; None if it only reads."""
+    return read_line(line)[0]
 
 
 @pytest.mark.parametrize("command", (*READING, *CHANGING))
@@ -64,7 +64,7 @@ def test_what_is_no_command_names_no_file():
     [("cd /w/api && ls", "/w/api"), ("ls; cd", "~"), ("(cd 'a b'; x)", "a b"), ("echo cd", None)],
 )
 def test_where_a_command_goes(command, place):
-    assert moved_to(command) == place
+    assert read_line(command)[1] == place
 
 
 def test_files_that_a_command_names_to_change_them():
