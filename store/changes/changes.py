@@ -78,14 +78,16 @@ def read_changes(reader: Reader, session_id: str, now: float = 0.0) -> Changes:
     conversation = tree[0]
     # As the tools name files.
     directory = os.path.realpath(conversation.cwd) if conversation.cwd else ""
-    files: list[FileChange] = []
-    for path, file in sorted(replay.files.items()):
-        if any(edit.ok for edit in file.edits):
-            names = relative(path, directory), relative(file.first_path, directory)
-            parts = filter(None, "/".join(names).split("/"))
-            file.is_certain &= not any(map(is_touched, parts))
-            files.append(file_change(path, file, directory, conversation.session_ids))
-    return Changes(session_id, conversation.id, tuple(files), replay.failed, tuple(replay.commands))
+    for path, file in replay.files.items():
+        names = relative(path, directory), relative(file.first_path, directory)
+        parts = filter(None, "/".join(names).split("/"))
+        file.is_certain &= not any(map(is_touched, parts))
+    files = tuple(
+        file_change(path, file, directory, conversation.session_ids)
+        for path, file in sorted(replay.files.items())
+        if any(edit.ok for edit in file.edits)
+    )
+    return Changes(session_id, conversation.id, files, replay.failed, tuple(replay.commands))
 
 
 def relative(path: str, directory: str) -> str:

@@ -130,7 +130,6 @@ _WRITES = re.compile(
     re.VERBOSE,
 )
 """Signs of a program that changes files."""
-_NAME = re.compile(r"[\w.-]+")
 _STORED = "<stored program>"
 """Its name for Python."""
 # Python 3.12 prints a warning for an escape like `\d` in what it parses.
@@ -177,7 +176,7 @@ def read_program(code: str) -> tuple[list[tuple[str, Json]], bool]:
 
 def names_in(code: str) -> set[str]:
     """Return the names, without folders, that a program has if it seems to write files."""
-    return set(_NAME.findall(code)) if _WRITES.search(code) else set()
+    return set(re.findall(r"[\w.-]+", code)) if _WRITES.search(code) else set()
 
 
 def _is_of_python(module: str) -> bool:

@@ -153,10 +153,12 @@ class _FileCall:
         kept if the path is none."""
         if not isinstance(path, str) or not path:
             return TrackedFile("")
-        resolved = self._resolve(path)
-        present = resolved if to in ("", path) else self._resolve(to)
-        known = self.files.pop(resolved, None) or self.files.pop(self._plain(path), None)
-        file = known or TrackedFile(resolved)
+        resolved, present = self._resolve(path), self._resolve(to or path)
+        file = (
+            self.files.pop(resolved, None)
+            or self.files.pop(self._plain(path), None)
+            or TrackedFile(resolved)
+        )
         if not file.edits:
             file.first_path = resolved  # it was read by a link
         file.is_certain &= present not in self.files  # what was there is not known any more
@@ -207,8 +209,8 @@ class _FileCall:
         one that may have changed files in another way, None for any other."""
         calls, changes_no_other = read_program(code)
         edits = [call for call in calls if call[0] in EDITS]
-        made = self.result.get("tool_calls_made")
-        is_done = self.result.get("status") == "success" and made == len(calls)
+        told = self.result.get("status"), self.result.get("tool_calls_made")
+        is_done = told == ("success", len(calls))
         for tool, arguments in edits if is_done else ():
             self.edit = self.edit._replace(tool=f"execute_code: {tool}")
             self._do(tool, arguments)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hermes_browse.store.changes.blame import read_blame
-from hermes_browse.store.changes.changes import LARGEST, Changes, FileChange, diff_text
+from hermes_browse.store.changes.changes import LARGEST, Changes, diff_text
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.export.files import write_file
@@ -73,16 +73,13 @@ class ChangesCommand(StoreCommand):
 
 def _changes_json(changes: Changes) -> Json:
     return fields(changes, "failed session=session_id conversation=conversation_id") | {
-        "files": list(map(_file_json, changes.files)),
+        "files": [
+            fields(change, "path first_path added removed by_subagents disk exact=is_exact")
+            | {"edits": fields_of_each(change.edits, "message_id session_id tool at ok")}
+            for change in changes.files
+        ],
         "commands": fields_of_each(changes.commands, "message_id session_id command=text"),
     }
-
-
-def _file_json(change: FileChange) -> Json:
-    return fields(
-        change,
-        "path first_path added removed by_subagents disk exact=is_exact",
-    ) | {"edits": fields_of_each(change.edits, "message_id session_id tool at ok")}
 
 
 def _diff_text(changes: Changes, only: str | None) -> str:

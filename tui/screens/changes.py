@@ -66,8 +66,11 @@ class FileRow(NamedTuple):
 
     @property
     def about(self) -> str:
-        edits = formats.counted(len(self.change.edits), "edit")
-        by = _("{edits} by {names}", edits=edits, names=", ".join(self.authors))
+        by = _(
+            "{edits} by {names}",
+            edits=formats.counted(len(self.change.edits), "edit"),
+            names=", ".join(self.authors),
+        )
         return " · ".join([by, *notes(self.change)])
 
     def spans(self, width: int, now: float) -> Line:

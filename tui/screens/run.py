@@ -124,8 +124,7 @@ class RunAxis(Picture):
         for row in range(min(len(subagents), _MOST)):  # so that those in parallel are side by side
             yield "" if row else _("subagents"), self._lane(subagents[row::_MOST], room)
         if run.compressions:
-            cuts = [(at, at, _CUT) for at in run.compressions]
-            yield _("compressed"), self._lane(cuts, room)
+            yield _("compressed"), self._lane([(at, at, _CUT) for at in run.compressions], room)
 
     def _column(self, at: float, room: int) -> int:
         return min(int(self.scale.share(at) * room), room - 1)
