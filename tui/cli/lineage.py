@@ -4,8 +4,8 @@ how a conversation went, what it cost with its subagents, and what stands out.""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from hermes_browse.store.changes.run import Run
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.sessions.models import Lineage, Node
 from hermes_browse.store.text import one_line
@@ -13,7 +13,8 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..text.family import CompactionEntry, Entries, entries_of, read_compactions, with_guides
 from ..text.formats import dollars, joined, own_and_tree, timestamp
-from ..text.sentences import ended_at, facts, related, run_events, status
+from ..text.run_words import ended_at, facts, run_events
+from ..text.sentences import related, status
 from .command import StoreCommand
 from .output import (
     OutputLine,
@@ -25,9 +26,6 @@ from .output import (
     print_table,
 )
 from .parser import ID
-
-if TYPE_CHECKING:
-    from hermes_browse.store.changes.run import Run
 
 
 class LineageCommand(StoreCommand):

@@ -24,7 +24,7 @@ from hermes_browse.store.wording import N_, _
 from ..browser.list.conversation_list import ConversationList
 from ..settings.keys.screen_commands import RUN
 from ..text import formats
-from ..text.sentences import cache_share, ended_at, facts, run_events
+from ..text.run_words import cache_share, ended_at, facts, run_events
 from ..widgets.lines import TextLine
 from ..widgets.list_rows import Column, Columns, FixedRows, ListRow, MessageRow, NoteRow
 from ..widgets.stacked_columns import NOTHING, Cell, Picture, place_labels, runs

@@ -1,5 +1,5 @@
 """Words that screens and command line use alike: for messages and their relations, the state of a
-conversation, a plan to clean up, changes of files, a run, and what happened since the user looked."""
+conversation, a plan to clean up, changes of files, and what happened since the user looked."""
 
 from __future__ import annotations
 
@@ -12,23 +12,11 @@ from hermes_browse.store.sessions.models import Relation, known_sum
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, PN_, _, ngettext, pgettext
 
-from .formats import (
-    counted,
-    dollars,
-    duration,
-    joined,
-    listed,
-    money,
-    name,
-    own_and_tree,
-    timestamp,
-)
+from .formats import counted, joined, listed, money
 
 if TYPE_CHECKING:
     from hermes_browse.store.changes.changes import Changes, FileChange
-    from hermes_browse.store.changes.run import Run, RunMark, Stretch
     from hermes_browse.store.cleanup.plan import Plan, Totals
-    from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.since import SinceItem
 
 # Messages and relations
@@ -220,7 +208,7 @@ def effects_of_delete(plan: Plan, totals: Totals) -> Iterator[str]:
         )
 
 
-# Changes and runs
+# Changes
 
 _DISK = N_(
     {
@@ -251,47 +239,6 @@ def notes(change: FileChange) -> Iterator[str]:
 def author(session_id: str, own: Collection[str]) -> str:
     """Name who did something: the conversation of the sessions `own`, or a subagent by its id."""
     return _("itself") if session_id in own else f"…{one_line(session_id[-6:])}"
-
-
-def facts(run: Run) -> str:
-    """Return when it went, its turns and calls, and its cost without and with all subagents."""
-    conversation = run.conversation
-    begin = timestamp(conversation.root.started_at, seconds=True)
-    end = timestamp(conversation.last_active, seconds=True)
-    return joined(
-        f"{begin} – {end}",
-        counted(len(run.turns), "turn"),
-        counted(len(run.tools), "call"),
-        own_and_tree(conversation.cost_usd, conversation.tree_cost_usd, dollars),
-    )
-
-
-def run_events(run: Run) -> Iterator[RunMark]:
-    """Yield what stands out, then the parts, then the subagents."""
-    from hermes_browse.store.changes.run import RunMark, RunRow  # start time: others need no run
-
-    yield from run.marks
-    for part in run.stretches:
-        told = joined(part.model, cache_share(part))
-        if told or part.cost_usd is not None:  # else as of an old transcript
-            words = _("part: {facts}", facts=told) if told else _("part")
-            yield RunMark("part", part.first, words, part.cost_usd)
-    for subagent in run.subagents:
-        begin, end = subagent.root.started_at, ended_at(subagent)
-        took = duration(end - begin) if begin is not None and end is not None else ""
-        words = _("subagent: {facts}", facts=joined(took, name(subagent)))
-        yield RunMark("subagent", RunRow(subagent.id, at=begin), words, subagent.cost_usd)
-
-
-def cache_share(part: Stretch) -> str:
-    """Return how much came from the cache; empty if that is not stored."""
-    share = part.cache_share
-    return "" if share is None else _("cache {share}%", share=round(100 * share))
-
-
-def ended_at(subagent: Conversation) -> float | None:
-    """Return when a subagent ended, or was last active."""
-    return subagent.tip.ended_at or subagent.last_active
 
 
 # Since the user looked
