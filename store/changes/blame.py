@@ -113,8 +113,8 @@ def _disown_copies(
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
     last = max((edit.message_id for edit in writes), default=0)
-    by_programs = {use.order[0] for use in programs}
-    shown = _shown(reader, [use for use in (*uses, *programs) if use.order[0] < last])
+    by_programs = {use.order for use in programs}
+    shown = _shown(reader, [use for use in (*uses, *programs) if use.order < last])
     for version in file.versions:
         for line in version.lines:
             edit, shown_at = line.added_by, shown.get((line.text or "").strip())
@@ -132,8 +132,8 @@ def _shown(reader: Reader, uses: Sequence[ToolUse]) -> Mapping[str, set[int]]:
         text = results.get(use.result_id, "")
         for value in (text, *json_at_start(text).values()):
             for line in split(str(value)):
-                for content in (line.strip(), _AHEAD.sub("", line, count=1).strip()):
-                    shown[content].add(use.order[0])
+                for content in (line.strip(), _AHEAD.sub("", line).strip()):
+                    shown[content].add(use.order)
     return shown
 
 
@@ -152,7 +152,7 @@ def _owners(file: TrackedFile, text: str | None) -> Iterable[tuple[str, Edit | N
 def _owners_by_triple(file: TrackedFile, triples: Sequence[Triple]) -> dict[Triple, Edit | None]:
     """Return who wrote the lines that stand nowhere else, between the same others; nobody where that
     is not sure."""
-    counts = Counter(text for _above, text, _below in triples)
+    counts = Counter(triple[1] for triple in triples)
     owners = dict.fromkeys(triple for triple in triples if counts[triple[1]] == 1)
     for version in file.versions:
         texts = [line.text for line in version.lines]

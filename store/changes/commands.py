@@ -62,7 +62,7 @@ _WORDS = re.compile(r"[\s;&|()<>'\"]+")
 def _commands(line: str) -> Iterator[str]:
     """Yield the simple commands of a shell line, with quoted signs hidden."""
     for command in _OPERATOR.split(_QUOTED.sub(_hide, line)):
-        words = _VARIABLES.sub("", " ".join(command.split()), count=1)
+        words = _VARIABLES.sub("", " ".join(command.split()))
         if words:
             yield words
 

@@ -218,7 +218,7 @@ def _gaps(run: Run) -> Iterator[RunMark]:
     for (earlier, _row), (later, row) in pairwise(times):
         if later - earlier >= GAP:
             ends = [end for begin, end in worked if begin and end and begin < later]
-            gaps.append((later - min(later, max([earlier, *ends])), row))
+            gaps.append((later - max([earlier, *ends]), row))
     for seconds, row in nlargest(_MOST_GAPS, gaps, key=itemgetter(0)):
         if seconds >= GAP:
             is_prompt = row.role == "user"

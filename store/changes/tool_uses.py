@@ -48,10 +48,10 @@ class ToolUse(NamedTuple):
         return self.ended_at - self.at if self.ended_at is not None and self.at is not None else 0.0
 
     @property
-    def order(self) -> tuple[int, int]:
+    def order(self) -> int:
         """Sorts calls by their results, or else by themselves: rows are numbered as they are
         written."""
-        return self.result_id or self.message_id, self.message_id
+        return self.result_id or self.message_id
 
 
 def find_tree(
