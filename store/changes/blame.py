@@ -105,11 +105,10 @@ def _disown_copies(
     added them, and they had been shown before; or it left them, and a program had shown them since
     their edit, perhaps at another place."""
     writes = {edit for edit in file.edits if edit.tool.endswith("write_file")}
+    writers = {catalog.conversation(edit.session_id) for edit in writes}
     programs = [
         use
-        for use in read_tool_uses(
-            reader, {catalog.conversation(edit.session_id) for edit in writes}
-        )
+        for use in read_tool_uses(reader, writers)
         if use.name in ("terminal", "execute_code")  # a command need not name the file
     ]
     last = max((edit.message_id for edit in writes), default=0)
@@ -141,9 +140,8 @@ def _owners(file: TrackedFile, text: str | None) -> Iterable[tuple[str, Edit | N
     """Return each line of the file, and the edit it comes from."""
     left = file.last
     if text is None or (file.is_certain and text == left.text()):
-        return [
-            (line.text, line.added_by) for line in left.lines if line.text
-        ]  # nor if it is absent
+        # The one line of a file that is not there has no text.
+        return [(line.text, line.added_by) for line in left.lines if line.text]
     texts = split(text)
     triples = _triples(texts)
     return zip(texts, map(_owners_by_triple(file, triples).get, triples), strict=True)
@@ -183,7 +181,8 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
         f"SELECT parent_session_id, depth + 1 FROM above CROSS JOIN session_rows s "
         f"ON s.id = above.id WHERE depth < {DEPTH}) "
         f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
-        f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC"
+        f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC "
+        "LIMIT 800"  # enough to find one that is no summary
     )
     for (id,) in reader.rows(sql, [session_id, message_id]):
         for message in read_messages_of(reader, [as_int(id)]):
