@@ -162,6 +162,10 @@ class ChangesScreen(ConversationScreen):
         counts = summary(self._changes) if self._changes is not None else ""
         return formats.joined(counts, super().about)
 
+    @property
+    def _own(self) -> list[str]:
+        return self.conversation.session_ids
+
     def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
             with Vertical(id="left"):
@@ -182,23 +186,13 @@ class ChangesScreen(ConversationScreen):
             return
         self._changes = changes
         self.show_title(self.about)
-        rows: list[ListRow] = [
-            FileRow(change, self.conversation.session_ids) for change in changes.files
-        ]
+        rows: list[ListRow] = [FileRow(change, self._own) for change in changes.files]
         if not rows:
             rows.append(NoteRow(_("No edit of a file is stored in this conversation.")))
         if changes.commands:
             rows.append(HeadRow(_("These commands may have changed files:")))
         self.rows.show(
-            FixedRows(
-                [
-                    *rows,
-                    *(
-                        command_row(each, self.conversation.session_ids)
-                        for each in changes.commands
-                    ),
-                ]
-            )
+            FixedRows([*rows, *(command_row(each, self._own) for each in changes.commands)])
         )
         self._show_diff()
         is_any = bool(changes.files or changes.commands)
@@ -238,9 +232,7 @@ class ChangesScreen(ConversationScreen):
         prompt = await self.read(lambda store: store.prompt_before(session_id, message_id or 0))
         said, at = (prompt.said, prompt.timestamp) if prompt is not None else ("", None)
         asked = one_line(said, _LONGEST_PROMPT)
-        facts = formats.joined(
-            formats.timestamp(at), author(session_id, self.conversation.session_ids)
-        )
+        facts = formats.joined(formats.timestamp(at), author(session_id, self._own))
         self.line("asked").update(Content.assemble((f"{asked} ", "bold"), (facts, "dim")))
 
     def chose(self, row: ListRow) -> None:

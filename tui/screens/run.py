@@ -153,6 +153,7 @@ _COLUMNS: Columns[MessageRow] = Columns(
 
 
 _SIGNS = {"part": "│", "subagent": "█"}
+"""Of what does not stand out."""
 
 
 def _row(event: RunMark) -> MessageRow:
