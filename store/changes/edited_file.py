@@ -97,12 +97,6 @@ class Version:
         is_known = self.is_whole and len(texts) == len(self.lines)
         return "".join(texts) if is_known else None
 
-    def write(self, text: str, edit: Edit) -> None:
-        """The whole text was written, in the place of one that is known."""
-        new = [Line(line) for line in split(text)]
-        lines = [f"{sign}{line.text}" for sign, line in signed(self.lines, new)]
-        self.patch([Hunk(0, lines, is_end=True)], edit)
-
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None) -> bool:
         """Apply all hunks of a diff; change nothing that is known and return False if they do not
         fit. Without an edit they only say what stands there."""
@@ -170,7 +164,9 @@ class TrackedFile:
             if self.last.text() is None:
                 self.versions.append(Version())
                 self.is_known_before = False
-            self.last.write(text, edit)
+            new = [Line(line) for line in split(text)]
+            lines = [f"{sign}{line.text}" for sign, line in signed(self.last.lines, new)]
+            self.patch([Hunk(0, lines, is_end=True)], edit)
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit | None = None) -> None:
         """A diff was applied; without an edit it says what was seen."""
