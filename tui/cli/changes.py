@@ -62,11 +62,10 @@ class ChangesCommand(StoreCommand):
         }
 
     def run(self) -> None:
-        arguments = self.given
-        changes = self.store.file_changes(self.store.resolve(arguments.id), self.now)
-        if arguments.diff:
+        changes = self.store.file_changes(self.store.resolve(self.given.id), self.now)
+        if self.given.diff:
             self.store.close()
-            _give(self, _diff_text(changes, arguments.file))
+            _give(self, _diff_text(changes, self.given.file))
         else:
             self.give(_changes_json(changes), _print_changes, changes)
 
