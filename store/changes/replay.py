@@ -26,7 +26,7 @@ _OUTSIDE = "was modified since you last read it"
 """Another program, or one that the tool does not know of, changed the file before this edit."""
 _SIBLING = "sibling subagent"
 """Another agent did."""
-_UNLIKE = re.compile(r"«redacted|\.\.\. \[truncated\]$", re.MULTILINE)
+_UNLIKE = ("«redacted", "... [truncated]\n")
 """In what `read_file` shows in the place of secrets, and of the rest of long lines."""
 _MARK = 3
 """Bytes of a mark ahead of the text (BOM), which the tools keep and do not show."""
@@ -153,7 +153,8 @@ class _FileCall:
         kept if the path is none."""
         if not isinstance(path, str) or not path:
             return TrackedFile("")
-        resolved, present = self._resolve(path), self._resolve(to or path)
+        resolved = self._resolve(path)
+        present = self._resolve(to) if to else resolved
         file = (
             self.files.pop(resolved, None)
             or self.files.pop(self._plain(path), None)
@@ -192,7 +193,7 @@ class _FileCall:
             size = self.result.get("file_size")
             if size == _size(text) + _MARK:
                 file.is_certain = False
-            elif size == _size(text) and not _UNLIKE.search(text):
+            elif size == _size(text) and not any(each in f"{text}\n" for each in _UNLIKE):
                 file.patch([whole(text)])
         file.shown = shown
 
