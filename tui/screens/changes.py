@@ -156,6 +156,8 @@ class ChangesScreen(ConversationScreen):
 
     diff = query_one("#diff", ConversationList)
     _changes: Changes | None = None
+    _asked: MessageTarget | None = None
+    """The message whose prompt is shown."""
 
     @property
     def about(self) -> str:
@@ -220,10 +222,12 @@ class ChangesScreen(ConversationScreen):
         rows = await self.call(partial(rows_beside, row, width))
         self.diff.show(FixedRows(rows), top=top)
         if not isinstance(self.diff.current, MessageRow):
+            self._asked = None
             self.line("asked").update("")
 
     def _line_reached(self, at: CursorRow) -> None:
-        if isinstance(at.row, MessageRow):
+        if isinstance(at.row, MessageRow) and at.row.target != self._asked:
+            self._asked = at.row.target
             self.start("asked", self._read_prompt, at.row)
 
     async def _read_prompt(self, row: MessageRow) -> None:
