@@ -70,8 +70,10 @@ def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
         notes_rows(reader, f"SELECT 1 FROM tags WHERE {OWN} LIMIT 1")
     except NotesError as error:
         yield _warning("notes", error.sentence, error.remedy)
-    if schema.is_newer:
-        yield _warning(
+    nameless = as_int(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL"))
+    for is_so, code, text, what_to_do in (
+        (
+            schema.is_newer,
             "store",
             _(
                 "Schema {version} is newer than the newest known one ({known}): the known parts are "
@@ -81,16 +83,15 @@ def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
                 known=NEWEST_KNOWN,
             ),
             _("A newer hermes-browse may know it."),
-        )
-    if schema.version is None:
-        yield _warning(
+        ),
+        (
+            schema.version is None,
             "store",
             _("The store does not say which schema it has: its columns were looked at instead."),
             _("Hermes records it when it next opens the store."),
-        )
-    nameless = as_int(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL"))
-    if nameless:
-        yield _warning(
+        ),
+        (
+            nameless,
             "store",
             _(
                 "{count:,} damaged sessions have no id: nothing can refer to them, so they are not "
@@ -100,22 +101,31 @@ def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
             _(
                 "They do no harm; `hermes sessions repair` looks through the store (0.20 and later)."
             ),
-        )
-    if reader.snapshot:
-        yield _warning(
+        ),
+        (
+            reader.snapshot,
             "store",
             _(
                 "The folder cannot be written to: this is a snapshot that may miss what is written "
                 "meanwhile."
             ),
             _("Open it as the user who runs Hermes, or look at a copy."),
-        )
-    if schema.is_index_stale:
-        text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
-        yield _warning("index-stale", text, remedy(schema, Damage.STALE))
-    elif schema.fts is None:
-        text = _("The store has no search index: searches scan the rows themselves.")
-        yield _warning("no-index", text, remedy(schema, Damage.MISSING, reader.path))
+        ),
+        (
+            schema.is_index_stale,
+            "index-stale",
+            _("Hermes has marked its search index as stale: searches scan the rows themselves."),
+            remedy(schema, Damage.STALE),
+        ),
+        (
+            schema.fts is None and not schema.is_index_stale,
+            "no-index",
+            _("The store has no search index: searches scan the rows themselves."),
+            remedy(schema, Damage.MISSING, reader.path),
+        ),
+    ):
+        if is_so:
+            yield _warning(code, text, what_to_do)
 
 
 def summarize(reader: Reader, location: Location) -> StoreSummary:
