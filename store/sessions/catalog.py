@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from ..connection.reader import Reader, chunks, grouped
 from ..errors import no_session
-from ..wording import _
+from ..wording import N_, _
 from .models import (
     Conversation,
     Relation,
@@ -319,23 +319,31 @@ def why_protected(
         busy: From `read_busy`, just read: leases and locks come and go within a turn.
         now: Unix seconds.
     """
-    if conversation.pinned:
-        return SpareReason("pinned", _("pinned"))
-    if any(segment.busy or segment.id in busy for segment in conversation.segments):
-        return SpareReason("leased", _("a turn or a compression is running in it"))
     # Hermes keys a turn lease by the topmost session over all parent links (0.20), branches and
     # subagents included.
-    root = catalog.top_conversation(conversation).root.id
-    if root in busy:
-        return SpareReason(
-            "leased", _("a turn is running in its family (the lease names {root})", root=root)
-        )
+    root = catalog.top_conversation(conversation).root_id
     age = idle_seconds(conversation, now)
-    if age < -LIVE_SECONDS:
-        return SpareReason("recent", _("its last activity lies in the future: clocks disagree"))
-    if age < LIVE_SECONDS:
-        used = _("in use, last write {count} seconds ago", count=max(0, round(age)))
-        return SpareReason("recent", used)
-    if conversation.status is Status.LIVE:
-        return SpareReason("live", _("live"))
+    seconds = round(min(max(age, 0), LIVE_SECONDS))  # it may be infinite
+    for is_so, code, words in (
+        (conversation.pinned, "pinned", N_("pinned")),
+        (
+            any(segment.busy or segment.id in busy for segment in conversation.segments),
+            "leased",
+            N_("a turn or a compression is running in it"),
+        ),
+        (
+            root in busy,
+            "leased",
+            N_("a turn is running in its family (the lease names {root})"),
+        ),
+        (
+            age < -LIVE_SECONDS,
+            "recent",
+            N_("its last activity lies in the future: clocks disagree"),
+        ),
+        (age < LIVE_SECONDS, "recent", N_("in use, last write {count} seconds ago")),
+        (conversation.status is Status.LIVE, "live", N_("live")),
+    ):
+        if is_so:
+            return SpareReason(code, _(words, root=root, count=seconds))
     return None
