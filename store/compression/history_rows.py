@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import chain
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
@@ -116,13 +116,9 @@ def _are_loaded(rows: Iterable[Row]) -> Iterator[bool]:
     """Yield for each row of a conversation whether it `is_loaded`; neighbours with one time are a
     turn: a gateway gives all its rows the same."""
     turns: dict[object, int] = {}
-    turn = 0
-    before: float | None = None
-    for _id, role, stored_time, *_rest in rows:
-        time = as_time(stored_time)
-        turn += time != before
-        before = time
-        yield time is not None and turns.setdefault((time, role), turn) != turn
+    for turn, (time, some) in enumerate(groupby(rows, lambda row: as_time(row[2]))):
+        for _id, role, *_rest in some:
+            yield time is not None and turns.setdefault((time, role), turn) != turn
 
 
 def _history_row(row: Row, summaries: Mapping[int, str], is_loaded: bool) -> HistoryRow:
@@ -133,9 +129,7 @@ def _history_row(row: Row, summaries: Mapping[int, str], is_loaded: bool) -> His
     match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
     call = match[1] if match else text_of(answers)
     fingerprint = (role, *compared, call)
-    copied = fingerprint
-    if key not in summaries and (call or picture):
-        copied = (role, call)
+    may_shrink = key not in summaries and (call or picture)
     return HistoryRow(
         id=key,
         role=role,
@@ -144,7 +138,7 @@ def _history_row(row: Row, summaries: Mapping[int, str], is_loaded: bool) -> His
         is_hidden=bool(hidden),
         size=as_count(size),
         fingerprint=fingerprint,
-        copied=copied,
+        copied=(role, call) if may_shrink else fingerprint,
         call=call,
         order=order,
         tokens=as_count(tokens),

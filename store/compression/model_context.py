@@ -9,7 +9,7 @@ to one request, how an adapter joins messages of one role, or a rotation that He
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -107,7 +107,7 @@ class Contexts:
             tip = len(self._segments) - 1
             own = [part for part in generations if part.segment == tip] or [Generation(tip, ())]
             live = [row for part in own for row in part.rows if row.state is State.LIVE]
-            return self._context(own[-1], live, own[-1].rows, set(_reviews(live)))
+            return self._context(own[-1], live, own[-1].rows, _reviews(live))
         row = self._rows.get(message_id)
         if row is None:
             raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
@@ -228,16 +228,13 @@ class Contexts:
         return {row.id for row in rows if row.fingerprint in texts}
 
 
-def _reviews(rows: HistoryRows) -> Iterator[int]:
-    """Yield the rows that old releases stored of a background review and newer ones do not load
-    (0.19): what is asked, and the answer behind it."""
-    was_asked = False
-    for row in rows:
-        text = row.fingerprint[2]
-        is_asked = row.role in ("user", "system") and str(text).lstrip().startswith(_REVIEW)
-        if is_asked or (was_asked and row.role == "assistant"):
-            yield row.id
-        was_asked = is_asked
+def _reviews(rows: HistoryRows) -> set[int]:
+    """Return the ids of the rows that old releases stored of a background review and newer ones do
+    not load (0.19): what is asked, and the answer behind it."""
+    said = (row for row in rows if row.role in ("user", "system"))
+    asked = {row.id for row in said if str(row.fingerprint[2]).lstrip().startswith(_REVIEW)}
+    pairs = pairwise(rows)
+    return asked.union(row.id for one, row in pairs if one.id in asked and row.role == "assistant")
 
 
 def _is_retried(rows: HistoryRows) -> bool:
