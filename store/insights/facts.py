@@ -310,7 +310,7 @@ def _read_tools(reader: Reader, facts: Facts, tell: TellShare) -> None:
 def _count_tools(row: Row, open_calls: dict[tuple[str, str], str]) -> Iterator[Sequence[object]]:
     """Yield rows of the table `tool`: the calls of a message, or its answer."""
     _id, session, calls, call_id, name, at, effect, is_answer, text, size = row
-    for call in decode_tool_calls(calls) if calls is not None else ():
+    for call in decode_tool_calls(calls):
         open_calls[text_of(session), call.id] = call.name
         yield session, at, call.name, 1, 0, 0, 0
     if is_answer:

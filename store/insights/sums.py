@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Set
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from ..amounts import begin_of, month_after
 from ..connection.reader import Reader
 from ..sessions.catalog import read_catalog
 from ..sessions.models import Tokens
-from .facts import QUARTER, Facts, read_facts
+from .facts import Facts, read_facts
 
 UNITS = ("day", "week", "month")
 
@@ -35,7 +35,8 @@ _KEYS = {
     "tool": "tool",
     "": "''",
 }
-"""The groupings, as SQL over the events; the keys of time are those of `key_of`."""
+"""The groupings, as SQL over the events; the keys of time are those of `key_of`, and the hour of the
+week: `0-14` is Monday, 14:00 to 15:00."""
 _SUMS = """
     SELECT COALESCE({split}, 'unknown'), COALESCE({key}, 'unknown'),
         json_group_array(DISTINCT {conversation}) FILTER (WHERE {conversation} IS NOT NULL),
@@ -194,7 +195,7 @@ def first_day(period: str, now: float) -> date | None:
     """Return the first local day of one of `PERIODS`; None for all time. `now` is in Unix
     seconds."""
     days = _DAYS.get(period)
-    return None if days is None else datetime.fromtimestamp(now).date() - timedelta(days=days - 1)
+    return None if days is None else date.fromtimestamp(now) - timedelta(days=days - 1)
 
 
 def bucket_of(day: date, unit: str) -> date:
@@ -218,12 +219,8 @@ def _day_key(day: date, unit: str) -> str:
 
 
 def key_of(moment: float, unit: str) -> str:
-    """Return the key of a moment, in Unix seconds.
-
-    `unit` is one of `UNITS`, or `hour` for the hour of the week: `0-14` is Monday, 14:00 to 15:00.
-    """
-    local = datetime.fromtimestamp(moment // QUARTER * QUARTER)
-    return f"{local.weekday()}-{local.hour:02}" if unit == "hour" else _day_key(local.date(), unit)
+    """Return the key of a moment, in Unix seconds; `unit` is one of `UNITS`."""
+    return _day_key(date.fromtimestamp(moment), unit)
 
 
 def bucket_from(key: str, unit: str) -> date | None:
