@@ -123,10 +123,16 @@ def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]
     settings = as_mapping(config)
     times = map(as_time, (newest, newest_text, recorded))
     active = [at for at in times if at is not None]
-    decoded.append(max(active, default=decoded[_STARTED]))
-    decoded += [as_text(settings.get(name)) for name in MARKERS]
-    decoded += [decoded[0] in busy, newest is not None, tags.get(decoded[0], ())]
-    return Session._make(decoded)
+    return Session._make(
+        [
+            *decoded,
+            max(active, default=decoded[_STARTED]),
+            *map(as_text, map(settings.get, MARKERS)),
+            decoded[0] in busy,
+            newest is not None,
+            tags.get(decoded[0], ()),
+        ]
+    )
 
 
 _WITHOUT_PARENT = (
