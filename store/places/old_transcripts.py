@@ -240,14 +240,16 @@ class OldTranscripts:
     def _create(self) -> sqlite3.Connection:
         self.path.touch(mode=0o600, exist_ok=False)
         connection = sqlite3.connect(self.path, check_same_thread=False)
-        # In WAL mode the writing thread and the reading threads do not wait for each other.
-        statements = ["PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF"]
-        # The third word of CREATE INDEX is its name.
-        statements += [*TABLES, *(each for each in INDEXES if each.split()[2] in _INDEXES)]
-        statements.append(f"INSERT INTO schema_version (version) VALUES ({VERSION})")
-        with connection:
-            for statement in statements:
-                connection.execute(statement)
+        statements = [
+            # In WAL mode the writing thread and the reading threads do not wait for each other.
+            "PRAGMA journal_mode=WAL",
+            "PRAGMA synchronous=OFF",
+            *TABLES,
+            # The third word of CREATE INDEX is its name.
+            *(each for each in INDEXES if each.split()[2] in _INDEXES),
+            f"INSERT INTO schema_version (version) VALUES ({VERSION})",
+        ]
+        connection.executescript(";".join(statements))
         return connection
 
     def fill(self) -> bool:
