@@ -290,13 +290,13 @@ class Spellings:
             [letter, *(each for each in beyond_ascii if fold(each) == letter != each)]
             for letter in text[: _WINDOWS + 2]
         ]
-        parts = []
-        for first, second, third in zip(forms, forms[1:], forms[2:], strict=False):
-            third_or_mark = [*third, *(second if marks else ()), *marks]
-            trigrams = set(map("".join, product(first, [*second, *marks], third_or_mark)))
-            if len(trigrams) <= _MOST_TRIGRAMS:
-                parts.append(_any(map(fts_string, sorted(trigrams))))
-        return " AND ".join(parts)
+        triples = (
+            product(first, [*second, *marks], [*third, *(second if marks else ()), *marks])
+            for first, second, third in zip(forms, forms[1:], forms[2:], strict=False)
+        )
+        trigrams = (sorted(set(map("".join, each))) for each in triples)
+        few = (each for each in trigrams if len(each) <= _MOST_TRIGRAMS)
+        return " AND ".join(_any(map(fts_string, each)) for each in few)
 
     def _short(self, text: str) -> str:
         """Return an expression for one or two characters: all trigrams that begin with them.

@@ -83,9 +83,8 @@ class Query:
     @property
     def is_plain(self) -> bool:
         """Whether all of it can be said to MATCH: one group of plain words and prefixes."""
-        if self.in_reasoning or self.excluded or len(self.groups) != 1:
-            return False
-        return all(each.is_plain and not each.may_be_sentinel for each in self.groups[0])
+        is_one = len(self.groups) == 1 and not (self.in_reasoning or self.excluded)
+        return is_one and all(each.is_plain and not each.may_be_sentinel for each in self.terms)
 
     @property
     def match(self) -> str:
