@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Set
 from datetime import date, timedelta
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..amounts import begin_of, month_after
@@ -180,12 +181,9 @@ def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
         report = report._replace(total=make_report(every, "", period, now, is_whole=True).total)
     if by in (*UNITS, "hour"):
         return report
-
-    def order(group: Group) -> tuple[int, int, int, int, str]:
-        tokens = 0 if is_whole else group.tokens.total
-        return -group.calls, -tokens, -group.messages, -group.bytes, group.key
-
-    return report._replace(rows=tuple(sorted(report.rows, key=order)))
+    amounts = ("calls", "messages", "bytes") if is_whole else ("calls", "tokens.total", "messages")
+    rows = sorted(report.rows, key=attrgetter(*amounts), reverse=True)
+    return report._replace(rows=tuple(rows))
 
 
 # Local days, weeks and months
