@@ -300,11 +300,11 @@ def _by_lsof(path: str) -> list[Holder] | None:
     done = run_quietly(["lsof", "-w", "-F", "pc", "--", *files], _LSOF_TIMEOUT) if files else None
     if done is None or done.returncode > (0 if done.stderr.strip() else 1):
         return None  # 1 without a message means that nobody has a file open
-    programs = [
+    return sorted(
         Holder(int(pid), one_line(name, 60) or _("a process"), False)
         for pid, name in _LSOF_PROCESS.findall(done.stdout)
-    ]
-    return sorted(each for each in programs if each.pid != os.getpid())
+        if int(pid) != os.getpid()
+    )
 
 
 def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
@@ -313,10 +313,7 @@ def holders(path: Path, processes: Path = _PROCESSES) -> list[Holder] | None:
     Only root sees those of other users. None if the system does not tell.
     """
     real = os.path.realpath(path)
-    try:
-        pids = sorted(int(entry.name) for entry in processes.iterdir() if entry.name.isdecimal())
-    except OSError:
-        pids = []
+    pids = sorted(int(entry.name) for entry in processes.glob("[0-9]*"))
     if not pids:
         return _by_lsof(real)
     programs: list[Holder] = []
