@@ -37,7 +37,7 @@ _STATEMENT = (
     f"CASE WHEN tool_call_id IS NULL THEN substr({_TEXT}, 1, {_HEAD}) END, "
     f"{bytes_sql('tool_calls')}, {_IS_SPEECH} "
     f"AND (COALESCE(_compressed_summary, 0) = 1 OR instr(content, '{_MARK}')) "
-    "FROM message_rows WHERE session_id = ? AND"
+    "FROM message_rows WHERE session_id = ? AND role IS NOT 'session_meta' AND"
 )
 """The rows of a session, up to the condition on ids; what `_history_row` decodes."""
 
@@ -97,15 +97,8 @@ HistoryRows = Sequence[HistoryRow]
 def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryRow]]:
     """Read the rows of each segment of a conversation, root first, in order of id, without
     `session_meta` rows."""
-    stored = [
-        [
-            row
-            for rows in reader.slices(_STATEMENT, "id", SLICE, [session.id])
-            for row in rows
-            if row[1] != "session_meta"
-        ]
-        for session in segments
-    ]
+    slices = (reader.slices(_STATEMENT, "id", SLICE, [session.id]) for session in segments)
+    stored = [list(chain.from_iterable(each)) for each in slices]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
     summaries = {each.id: each.text for each in read_messages_of(reader, marked) if each.summary}
     loaded = _are_loaded(chain.from_iterable(stored))
