@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import TypeVar
 
+from ..connection.reader import grouped
 from ..errors import RefusedError
 from ..notes.notes_file import AllRead
 from ..search.coverage import Coverage
@@ -44,10 +46,16 @@ def merged_hits(
     """
     found = [each for _place, each in pages]
     answers = [each.answer for each in found]
-    hits = [hit for each in answers for hit in each.hits]
-    hits.sort(key=lambda hit: hit.timestamp or 0.0, reverse=True)
-    titled = [each for page in found for each in page.titles]
-    titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
+    hits = sorted(
+        (hit for each in answers for hit in each.hits),
+        key=lambda hit: hit.timestamp or 0.0,
+        reverse=True,
+    )
+    titled = sorted(
+        (each for page in found for each in page.titles),
+        key=lambda each: each.last_active or FAR_PAST,
+        reverse=True,
+    )
     place_notes = [f"{place.name}: {note}" for place, each in pages for note in each.answer.notes]
     answer = Answer(
         tuple(hits[:limit]),
@@ -77,13 +85,15 @@ def _best(answers: Answers[Suggestion | None], notes: Notes) -> Suggestion | Non
 
 def _added_up(answers: Answers[tuple[Suggestion, ...]], notes: Notes) -> tuple[Suggestion, ...]:
     """Return one suggestion for each query, with the hits of all places."""
-    by_query: dict[str, Suggestion] = {}
-    for each in (each for _place, found in answers for each in found):
-        if (same := by_query.get(each.query)) is not None:
-            at_least = each.at_least or same.at_least
-            each = replace(same, hits=same.hits + each.hits, at_least=at_least)
-        by_query[each.query] = each
-    return tuple(by_query.values())
+    every = (each for _place, found in answers for each in found)
+    return tuple(
+        replace(
+            same[0],
+            hits=sum(each.hits for each in same),
+            at_least=any(each.at_least for each in same),
+        )
+        for same in grouped(every, attrgetter("query")).values()
+    )
 
 
 def _roots(answers: Answers[list[str]], notes: Notes) -> list[str]:

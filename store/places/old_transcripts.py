@@ -125,7 +125,7 @@ def _document(file: BinaryIO) -> Iterator[Json]:
 
 def _text(value: object) -> str | None:
     """Return a text without lone surrogates; any other value as JSON."""
-    is_stored = value is None or isinstance(value, str)
+    is_stored = isinstance(value, str | None)
     return as_text(value if is_stored else write_json(value))
 
 
@@ -210,9 +210,9 @@ class OldTranscripts:
         prefixes = tuple(only) or ("",)
         with self._told():
             files = [
-                file
-                for file in find_old_files(folder, known)
-                if file.path.name.startswith(prefixes)
+                each
+                for each in find_old_files(folder, known)
+                if each.path.name.startswith(prefixes)
             ]
             self._folder = TemporaryFolder("old")
             self.path = self._folder.path / "state.db"
