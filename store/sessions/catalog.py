@@ -20,6 +20,7 @@ from .models import (
     Status,
     View,
     known_sum,
+    newest_of,
 )
 from .relations import (
     LIVE_SECONDS,
@@ -128,13 +129,12 @@ class Catalog(ParentLinks):
         above = None if root.id in self.cycle_roots else root.parent_id
         if root.hidden:
             note = _("hidden by Hermes, {note}", note=note) if note else _("hidden by Hermes")
-        titles = (segment.title for segment in reversed(segments))
         return Conversation(
             segments=segments,
             relation=relation,
             kind=kind_of(root, relation),
             status=status(segments, self.now),
-            title=next(filter(None, titles), None),
+            title=newest_of(segments, "title"),
             last_active=newest_activity(segments),
             note=note,
             tree_cost_usd=known_sum(segment.cost_usd for segment in segments),

@@ -4,7 +4,7 @@ Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is a
 `text.as_text`): callers must pass it through `printable` before they print it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from math import fsum
 from typing import NamedTuple
@@ -146,6 +146,12 @@ def known_sum(amounts: Iterable[float | None]) -> float | None:
     return fsum(known) if known else None
 
 
+def newest_of(segments: Sequence[Session], field: str) -> str | None:
+    """Return a field of the newest segment that has one."""
+    values = (getattr(segment, field) for segment in reversed(segments))
+    return next(filter(None, values), None)
+
+
 class Conversation(NamedTuple):
     """One entry of the list: a whole compression chain."""
 
@@ -228,25 +234,20 @@ class Conversation(NamedTuple):
         """Whether any segment is pinned."""
         return any(segment.pinned for segment in self.segments)
 
-    def _newest(self, field: str) -> str | None:
-        """Return a field of the newest segment that has one."""
-        values = (getattr(segment, field) for segment in reversed(self.segments))
-        return next(filter(None, values), None)
-
     @property
     def model(self) -> str | None:
         """Model of the newest segment that names one."""
-        return self._newest("model")
+        return newest_of(self.segments, "model")
 
     @property
     def cwd(self) -> str | None:
         """Working directory of the newest segment that names one."""
-        return self._newest("cwd")
+        return newest_of(self.segments, "cwd")
 
     @property
     def git_branch(self) -> str | None:
         """Git branch of the newest segment that names one."""
-        return self._newest("git_branch")
+        return newest_of(self.segments, "git_branch")
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -219,7 +219,7 @@ def job_of(root: Session) -> str | None:
 def name_in_title(title: str | None) -> str:
     """Return the name of the job from the title of a run, as stored; empty if Hermes has not
     written the title."""
-    match = _TITLE.fullmatch(title) if title else None
+    match = _TITLE.fullmatch(title or "")
     return match[1] if match else ""
 
 
