@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import filterfalse, groupby
 from operator import attrgetter
 from string import ascii_lowercase, ascii_uppercase
@@ -113,27 +114,24 @@ def _day(typed: Filter, now: float) -> _Values:
     return [(start, end)]
 
 
-def _number(parse: Callable[[str], float], example: str = "1") -> _Read:
+_NEEDS = N_("{filter} needs a number, e.g. {filter}{example}")
+
+
+def _number(parse: Callable[[str], float], example: str = "1", needs: str = _NEEDS) -> _Read:
     def read(typed: Filter, now: float) -> _Values:
         try:
             return [(parse(typed.value),)]
         except ValueError as error:
-            text = _(
-                "{filter} needs a number, e.g. {filter}{example}",
-                filter=f"{typed.key}{typed.op}",
-                example=example,
-            )
+            text = _(needs, filter=f"{typed.key}{typed.op}", example=example)
             raise ValueError(text) from error
 
     return read
 
 
-def _goal(typed: Filter, now: float) -> _Values:
-    try:
-        return [(bytes_to_free(typed.value, 0),)]
-    except ValueError as error:
-        text = _("free: wants a share or a size, e.g. free:50% or free:2GB")
-        raise ValueError(text) from error
+_goal = _number(
+    partial(bytes_to_free, used=0),
+    needs=N_("free: wants a share or a size, e.g. free:50% or free:2GB"),
+)
 
 
 # The words that filters know
