@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 from ..amounts import age_words, parse_when
@@ -101,7 +101,7 @@ def parse_line(text: str, now: float) -> Query:
         else:
             continue
         problems.append(QueryProblem(each.start, each.end, reason, is_fatal=True))
-    return replace(query, problems=tuple(sorted(problems, key=lambda each: each.start)))
+    return query._replace(problems=tuple(sorted(problems, key=lambda each: each.start)))
 
 
 def toggled(text: str, word: str) -> str:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import filterfalse, groupby
 from operator import attrgetter
 from string import ascii_lowercase, ascii_uppercase
+from typing import NamedTuple
 
 from ..amounts import When, bytes_to_free, day_of, parse_bytes, parse_count, parse_money, parse_when
 from ..connection.stored_values import FIRST_TIME, LAST_TIME
@@ -35,8 +35,7 @@ from .conditions import (
 from .terms import fold_composed, in_json
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """A filter as it was typed."""
 
     key: str
@@ -176,8 +175,7 @@ _LEFT_OUT = dict.fromkeys(("archived", "stale", "open"), EVERYTHING.sql)
 """What a clean-up leaves out unless a filter names it."""
 
 
-@dataclass(frozen=True)
-class FilterKind:
+class FilterKind(NamedTuple):
     """One kind of filter."""
 
     key: str
@@ -193,7 +191,7 @@ class FilterKind:
     """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
     choices: tuple[str, ...] = ()
     """The values it can be completed to, beside the words that it knows and those of the store."""
-    known: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, str] = {}
     """The condition for each word that it knows; empty if it takes any value."""
     sign: str = ":"
     """What follows the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -193,7 +192,7 @@ def read_hit_page(
         *(Filter("source", ":", each) for each in sources),
         *(Filter("role", ":", each) for each in roles),
     )
-    query = replace(query, filters=query.filters + options)
+    query = query._replace(filters=query.filters + options)
     search = Search(reader, query, now, view=view, order=order)
     answer = search.page(limit)
     wider: tuple[Suggestion, ...] = ()

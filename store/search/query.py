@@ -11,11 +11,11 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from difflib import get_close_matches
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..amounts import parse_when
 from ..connection.reader import Reader
@@ -46,8 +46,7 @@ MOST = 2048
 """Code points of a query."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryProblem:
+class QueryProblem(NamedTuple):
     """A part of the query that could not be taken as meant, and why."""
 
     start: int
@@ -59,8 +58,7 @@ class QueryProblem:
     """The filter that a word may mean, with the value; empty if it is like none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A parsed query."""
 
     text: str
@@ -203,7 +201,7 @@ def as_looked_for(query: Query, *, prefix_last: bool) -> Query:
     if len(files) == 1 and _INDEXED_NAME.fullmatch(files[0]) and not query.in_reasoning:
         file = Term(files[0], TermKind.PREFIX)
         groups = [(*group, file) for group in groups or [()]]
-    return replace(query, groups=tuple(groups))
+    return query._replace(groups=tuple(groups))
 
 
 _MEANT = {name: each.key for each in FILTERS for name in (each.key, *each.also_called)}

@@ -85,7 +85,7 @@ def suggest(
         if stopped():
             break
         taken = parse(f"{wider} ", now=now)  # what is suggested is taken with a space after it
-        taken = replace(taken, filters=(*taken.filters, *untyped))
+        taken = taken._replace(filters=(*taken.filters, *untyped))
         offer = count_matches(reader, taken, catalog, view, now, stopped=stopped, is_typed=is_typed)
         if offer is not None:
             suggestions.append(replace(offer, text=text, query=wider))

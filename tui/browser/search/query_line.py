@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -100,7 +99,7 @@ class QueryLine:
         found = (*query.problems, *unknown_filters(query))
         problems = self._main.box.mark(query.filters, found, is_typed=self._offer(text))
         messages = [*(problem.text for problem in problems), self._remark or ""]
-        refusal = replace(query, problems=tuple(problems)).refusal
+        refusal = query._replace(problems=tuple(problems)).refusal
         return Typed(query, [*filter(None, messages)], refusal)
 
     def recall(self, by: int) -> bool:
