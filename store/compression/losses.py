@@ -17,7 +17,7 @@ from heapq import nsmallest
 from itertools import chain
 from typing import NamedTuple
 
-from ..connection.reader import Reader, chunks
+from ..connection.reader import Reader, chunks, grouped
 from ..connection.stored_values import as_mapping, load_json
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import read_messages_of
@@ -126,12 +126,14 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
     """Return the terms that occur in the rows a compaction removed and in no row that the model had
     from then to the next one."""
     gone, is_complete = _scan(reader, compaction.gone)
-    found: dict[tuple[LostKind, str], Lost] = {}
-    for message, texts in gone:  # the last occurrence is found first
-        for kind, term in _terms(message, texts):
-            key = (kind, term.casefold())
-            lost = found.get(key, Lost(term, kind, 0, message.id))
-            found[key] = lost._replace(times=lost.times + 1)
+    every = (
+        Lost(term, kind, 1, message.id)
+        for message, texts in gone
+        for kind, term in _terms(message, texts)
+    )
+    same = grouped(every, key=lambda lost: (lost.kind, lost.term.casefold()))
+    # The last occurrence is found first.
+    found = [some[0]._replace(times=len(some)) for some in same.values()]
     if not found:
         return Losses((), is_complete)
     after = read_messages_of(reader, compaction.instead)
@@ -142,7 +144,7 @@ def find_losses(reader: Reader, compaction: Compaction) -> Losses:
     words = set(_ANY_WORD.findall(given))
     terms = [
         lost
-        for lost in found.values()
+        for lost in found
         if not (_is_named(lost, given, words) or _is_paraphrased(lost, instead))
     ]
     first = nsmallest(_MAX_TERMS, terms, key=_rank)

@@ -123,7 +123,7 @@ class Contexts:
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
         elif row.why is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
-        generation, *later = generations[number:]
+        generation = generations[number]
         stored = generation.rows[:index]
         # If the requested message was rewound, other rewound rows are included.
         rows = stored if row.state is State.REWOUND else sent_of(stored)
@@ -132,8 +132,6 @@ class Contexts:
         unstored = compaction.not_stored_again if compaction is not None else ()
         doubtful = {row.id for row in rows if row.state is State.REWOUND}
         context = self._context(generation, rows, stored, doubtful, notes, unstored)
-        if any(other.segment == generation.segment for other in later):
-            context = context._replace(notes=(*context.notes, CompactionNote.PROMPT))
         return context._replace(at=message_id, of=row.id)
 
     def _first_answer(self, row: HistoryRow) -> tuple[int, int, bool]:
@@ -182,11 +180,13 @@ class Contexts:
             left_out = {CompactionNote.GAP: True, CompactionNote.NOT_STORED_AGAIN: not unstored}
             notes += [note for note in compaction.notes if not left_out.get(note)]
         since = generation.rows[generation.block_length :]
+        own = [each for each in self.history.generations if each.segment == generation.segment]
         rewound = (row for row in rows if row.state is State.REWOUND)
         found = {
             CompactionNote.REWOUND: any(row.role == "assistant" for row in rewound),
             CompactionNote.EDGE: any(row.is_loaded for row in since),
             CompactionNote.GAP: any(row.id in self.history.gaps for row in stored[1:]),
+            CompactionNote.PROMPT: generation in own[:-1],
         }
         notes += filter(found.get, found)
         sent = [SentRow(row.id, row.why, row.id not in doubtful) for row in rows]

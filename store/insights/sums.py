@@ -199,7 +199,7 @@ def first_day(period: str, now: float) -> date | None:
 def bucket_of(day: date, unit: str) -> date:
     """Return the first day of the unit of time that a day is in; of a week its Monday."""
     if unit == "week":
-        return date.fromordinal(max(day.toordinal() - day.weekday(), 1))
+        return day - timedelta(days=day.weekday())  # the first day of all is a Monday
     return day.replace(day=1) if unit == "month" else day
 
 

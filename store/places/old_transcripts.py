@@ -209,18 +209,18 @@ class OldTranscripts:
         self._lock = threading.Lock()
         prefixes = tuple(only) or ("",)
         with self._told():
-            files = [
-                each
-                for each in find_old_files(folder, known)
-                if each.path.name.startswith(prefixes)
-            ]
+            files = (
+                file
+                for file in find_old_files(folder, known)
+                if file.path.name.startswith(prefixes)
+            )
+            self._queue = sorted(files, key=lambda file: (file.stat.st_mtime, file.path.name))
+            """Files to read, newest last."""
             self._folder = TemporaryFolder("old")
             self.path = self._folder.path / "state.db"
             """The store."""
             self._connection = self._create()
-        self._queue = sorted(files, key=lambda file: (file.stat.st_mtime, file.path.name))
-        """Files to read, newest last."""
-        self.files = len(files)
+        self.files = len(self._queue)
         """Number of files."""
 
     @contextlib.contextmanager

@@ -252,15 +252,14 @@ class ParentLinks:
     def _find_cycle_roots(self) -> Iterator[str]:
         visited: set[str] = set()
         for first in chain.from_iterable(self._children.values()):
-            path: list[str] = []
+            path: list[Session] = []
             current: Session | None = first
             while current is not None and current.id not in visited:
                 visited.add(current.id)
-                path.append(current.id)
+                path.append(current)
                 current = self.parent(current)
-            if current is not None and current.id in path:
-                cycle = [self.sessions[key] for key in path[path.index(current.id) :]]
-                yield min(cycle, key=start_key).id
+            if current is not None and current in path:
+                yield min(path[path.index(current) :], key=start_key).id
 
     def parent(self, session: Session) -> Session | None:
         """Return the parent of a session; None if it does not exist."""
