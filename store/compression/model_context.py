@@ -131,8 +131,9 @@ class Contexts:
         compaction = generation.compaction
         unstored = compaction.not_stored_again if compaction is not None else ()
         doubtful = {row.id for row in rows if row.state is State.REWOUND}
-        context = self._context(generation, rows, stored, doubtful, notes, unstored)
-        return context._replace(at=message_id, of=row.id)
+        return self._context(generation, rows, stored, doubtful, notes, unstored)._replace(
+            at=message_id, of=row.id
+        )
 
     def _first_answer(self, row: HistoryRow) -> tuple[int, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later

@@ -191,14 +191,14 @@ class Facts:
         )
         self._connection.executemany(_INSERTS[table], decoded)
 
-    def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
+    def rows(self, sql: str, parameters: Mapping[str, object] = {}) -> list[Row]:
         """Run a statement.
 
         Raises:
             QueryInterruptedError: `interrupt` was called.
         """
         with translated(_IN_MEMORY):
-            return self._connection.execute(sql, parameters or {}).fetchall()
+            return self._connection.execute(sql, parameters).fetchall()
 
     def dump(self) -> dict[str, list[Row]]:
         """Return the rows of all tables, for `load`."""

@@ -261,11 +261,11 @@ class Candidates:
         reader, schema, where = self.reader, self.reader.schema, may_have(group)
         words, trigram = schema.fts, schema.trigram
         if words is None or schema.is_index_stale:
-            note = _("There is no search index to use: the rows themselves are scanned.")
-            stale = _(
-                "Hermes has marked the search index as stale: the rows themselves are scanned."
+            self.notes.append(
+                _("Hermes has marked the search index as stale: the rows themselves are scanned.")
+                if schema.is_index_stale
+                else _("There is no search index to use: the rows themselves are scanned.")
             )
-            self.notes.append(stale if schema.is_index_stale else note)
             yield _scan(where)
             return
         substrings = ""
@@ -316,23 +316,25 @@ class Candidates:
         """Yield the sources of the rows that an index lacks, and of those it holds only a part
         of."""
         if gaps.missing:
-            note = ngettext(
-                "Hermes' index lacks 1 message: it is scanned.",
-                "Hermes' index lacks {count:,} messages: they are scanned.",
-                gaps.missing,
+            self.notes.append(
+                ngettext(
+                    "Hermes' index lacks 1 message: it is scanned.",
+                    "Hermes' index lacks {count:,} messages: they are scanned.",
+                    gaps.missing,
+                )
             )
-            self.notes.append(note)
             between = (gaps.first, gaps.last) if self.step > 0 else (gaps.last, gaps.first)
             yield _scan(all_of([Condition(gaps.sql), where]), between)
         read = gaps.truncated[-_MOST_TRUNCATED:]
         if len(gaps.truncated) > len(read):
-            note = _(
-                "Hermes' index has only the beginning of {count:,} messages; {read:,} of them were "
-                "read in full.",
-                count=len(gaps.truncated),
-                read=len(read),
+            self.notes.append(
+                _(
+                    "Hermes' index has only the beginning of {count:,} messages; {read:,} of them "
+                    "were read in full.",
+                    count=len(gaps.truncated),
+                    read=len(read),
+                )
             )
-            self.notes.append(note)
             self.is_partial = True
         if read:
             ids = Condition("SELECT value FROM json_each(?) WHERE value", (json.dumps(read),))

@@ -213,7 +213,7 @@ def give_up_index(reader: Reader, error: StoreError) -> str:
         A note about it; empty if something else is at fault.
     """
     schema = reader.schema
-    has_index = schema.fts is not None or schema.trigram is not None
+    has_index = any((schema.fts, schema.trigram))
     if not has_index or isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
         return ""
     if isinstance(error, StoreDamagedError):

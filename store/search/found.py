@@ -195,21 +195,15 @@ def read_hit_page(
     query = query._replace(filters=query.filters + options)
     search = Search(reader, query, now, view=view, order=order)
     answer = search.page(limit)
-    wider: tuple[Suggestion, ...] = ()
-    uncovered = ""
-    if not answer.hits:
-        wider = suggest(reader, query, search.catalog, view, now, is_typed=False)
-        uncovered = read_coverage(reader).reason if query.groups else ""
-    total = Total(len(answer.hits), answer.total is None)
-    if answer.more and search.counts_quickly:
-        total = search.count()
+    is_counted = answer.more and search.counts_quickly
+    is_missed = not answer.hits and query.groups
     return HitPage(
         answer,
-        total,
+        search.count() if is_counted else Total(len(answer.hits), answer.total is None),
         conversations_of(reader, search.catalog, answer.hits, now),
         [read_context(reader, hit, context) if context else [] for hit in answer.hits],
-        wider,
-        uncovered,
+        () if answer.hits else suggest(reader, query, search.catalog, view, now, is_typed=False),
+        read_coverage(reader).reason if is_missed else "",
     )
 
 

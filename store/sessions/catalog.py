@@ -219,7 +219,7 @@ class Catalog(ParentLinks):
         sort: Sort = Sort.ACTIVITY,
         reverse: bool = False,
         sources: Collection[str] = (),
-        amounts: Mapping[str, int] | None = None,
+        amounts: Mapping[str, int] = {},
     ) -> list[str]:
         """Return the root ids of a view in order.
 
@@ -235,7 +235,7 @@ class Catalog(ParentLinks):
         ]
         if sort is Sort.ACTIVITY:
             return roots[::-1] if reverse else roots
-        key = sort_key(sort, amounts or {})
+        key = sort_key(sort, amounts)
         keys = {root: key(self.conversation(root)) for root in roots}
         return sort_in_pieces(roots, keys.__getitem__, reverse=is_descending(sort, reverse=reverse))
 
