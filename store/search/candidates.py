@@ -245,14 +245,13 @@ class Candidates:
 
     def _sources(self) -> Iterator[Source]:
         """Yield where the candidates come from."""
-        query = self.asked
-        if query.in_reasoning:
+        if self.asked.in_reasoning:
             self.notes.append(_("Reasoning is in no index: it is scanned."))
             yield _scan(Condition(HAS_REASONING))
-        elif query.filters and not query.groups:
+        elif self.asked.filters and not self.asked.groups:
             yield _scan(EVERYTHING)
         else:
-            for group in query.groups:
+            for group in self.asked.groups:
                 yield from self._of_group(group)
 
     def _of_group(self, group: Group) -> Iterator[Source]:
@@ -316,13 +315,12 @@ class Candidates:
         """Yield the sources of the rows that an index lacks, and of those it holds only a part
         of."""
         if gaps.missing:
-            self.notes.append(
-                ngettext(
-                    "Hermes' index lacks 1 message: it is scanned.",
-                    "Hermes' index lacks {count:,} messages: they are scanned.",
-                    gaps.missing,
-                )
+            note = ngettext(
+                "Hermes' index lacks 1 message: it is scanned.",
+                "Hermes' index lacks {count:,} messages: they are scanned.",
+                gaps.missing,
             )
+            self.notes.append(note)
             between = (gaps.first, gaps.last) if self.step > 0 else (gaps.last, gaps.first)
             yield _scan(all_of([Condition(gaps.sql), where]), between)
         read = gaps.truncated[-_MOST_TRUNCATED:]

@@ -199,8 +199,8 @@ def _truncated(reader: Reader, index: FtsIndex, after: int) -> tuple[int, ...]:
 
 def damage_of(schema: Schema, error: StoreError) -> Damage:
     """Return what is wrong with an index, by its tables and the error of SQLite."""
-    names = [index.name for index in (schema.fts, schema.trigram) if index is not None]
-    needed = {f"{name}_{part}" for name in names for part in ("data", "idx")}
+    indexes = filter(None, (schema.fts, schema.trigram))
+    needed = {f"{index.name}_{part}" for index in indexes for part in ("data", "idx")}
     is_malformed = needed <= schema.tables and "malformed" in error.sentence
     return Damage.MALFORMED if is_malformed else Damage.BROKEN
 

@@ -143,5 +143,5 @@ def _family(catalog: Catalog, top: Conversation) -> Iterator[tuple[Conversation,
         yield conversation, above
         # The oldest child is pushed last, because it is to be popped first.
         for child in reversed(catalog.child_conversations(conversation)):
-            is_deep = depth > DEEPEST
-            stack.append((child, above if is_deep else child.root.parent_id, depth + (not is_deep)))
+            under = above if depth > DEEPEST else child.root.parent_id
+            stack.append((child, under, depth + 1))
