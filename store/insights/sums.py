@@ -233,7 +233,7 @@ def all_buckets(first: str, last: str, unit: str) -> list[str]:
     """List the keys of a unit from one to another, without a gap."""
     day, end = bucket_from(first, unit), bucket_from(last, unit)
     keys: list[str] = []
-    while day is not None and end is not None and day <= end:
+    while day and end and day <= end:
         keys.append(_day_key(day, unit))
         day = bucket_after(day, unit)
     return keys

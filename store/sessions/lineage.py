@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from operator import attrgetter
+from collections.abc import Iterator
 
-from ..connection.reader import Reader, grouped
+from ..connection.reader import Reader
 from ..messages.decode import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
@@ -126,12 +125,6 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
             )
             relation, note = Relation.CONTINUED, ""
     return Lineage(session_id, focus.id, resume_reason(focus), predicted, tuple(nodes))
-
-
-def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
-    """Return the nodes of a `Lineage` by the session that they stand under, top to bottom; by None
-    those at the top."""
-    return grouped(nodes, attrgetter("above"))
 
 
 def _family(catalog: Catalog, top: Conversation) -> Iterator[tuple[Conversation, str | None]]:

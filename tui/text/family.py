@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.sessions.lineage import children_of
+from hermes_browse.store.connection.reader import grouped
 from hermes_browse.store.sessions.models import Lineage, Node, Relation
 from hermes_browse.store.wording import _, ngettext
 
@@ -102,7 +103,7 @@ def read_compactions(store: OpenStore, lineage: Lineage) -> list[Sequence[Compac
 
 def _conversations(lineage: Lineage) -> Iterator[list[Node]]:
     """Yield the parts of each conversation in a tree: they stand below each other."""
-    for siblings in children_of(lineage.nodes).values():
+    for siblings in grouped(lineage.nodes, attrgetter("above")).values():
         parts: list[Node] = []
         for node in siblings:
             if parts and not (node.relation is Relation.CONTINUED and not node.note):
@@ -125,7 +126,7 @@ def entries_of(lineage: Lineage, compactions: Iterable[Sequence[Compaction]]) ->
         else:
             before[next(iter(compaction.empty_sessions), there)].append(entry)
     entries: dict[str | None, list[Entry]] = defaultdict(list)
-    for above, nodes in children_of(lineage.nodes).items():
+    for above, nodes in grouped(lineage.nodes, attrgetter("above")).items():
         for node in nodes:
             session_id = node.session.id
             entry_of_session = SessionEntry(node, session_id == lineage.target)

@@ -1,15 +1,17 @@
 """Sessions that continue each other are one chain."""
 
 from collections import Counter
+from operator import attrgetter
 
 import pytest
 from builders import T0
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import grouped
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions import relations
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
+from hermes_browse.store.sessions.lineage import DEEPEST, read_lineage
 from hermes_browse.store.sessions.models import Relation, Session, View
 from hermes_browse.store.sessions.relations import edge
 from hermes_browse.tui.text import formats
@@ -123,7 +125,7 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path, made):
     )
     with Store(tmp_path / "state.db").reader() as reader:
         lineage = read_lineage(reader, "two", T0 + 100)
-    children = children_of(lineage.nodes)
+    children = grouped(lineage.nodes, attrgetter("above"))
     assert {above: [node.name for node in nodes] for above, nodes in children.items()} == {
         None: ["Ferry", "Ferry #2"],
         "one": ["Compare the ␛[31mfares", "And the rest"],
@@ -139,7 +141,7 @@ def test_a_tree_has_every_node_of_a_deep_family_once(tmp_path, made):
     made(sessions=[{"id": "s0"}, *line])
     with Store(tmp_path / "state.db").reader() as reader:
         nodes = read_lineage(reader, "s500", T0).nodes
-    children = children_of(nodes)
+    children = grouped(nodes, attrgetter("above"))
     assert list(children) == [None, *(f"s{at}" for at in range(DEEPEST))]
     assert [node for below in children.values() for node in below] == [*nodes]
     assert [node.session.id for node in nodes] == [f"s{at}" for at in range(1000)]
