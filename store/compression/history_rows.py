@@ -116,8 +116,10 @@ def _are_loaded(rows: Iterable[Row]) -> Iterator[bool]:
 
 def _history_row(row: Row, summaries: Mapping[int, str], is_loaded: bool) -> HistoryRow:
     """Decode a row of `_STATEMENT`."""
-    message_id, stored_role, time, state, hidden, order, size, picture, tokens, *content = row
-    answers, calls, *compared, _is_marked = content
+    (
+        message_id, stored_role, time, state, hidden, order, size, picture, tokens, answers, calls,
+        *compared, _is_marked,
+    ) = row  # fmt: skip
     role, key = text_of(stored_role), as_int(message_id)
     match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
     call = match[1] if match else text_of(answers)

@@ -302,8 +302,7 @@ def _read_tools(reader: Reader, facts: Facts, tell: TellShare) -> None:
     last_id = as_int(reader.value("SELECT max(id) FROM messages"))
     open_calls: dict[tuple[str, str], str] = {}
     for rows in reader.slices(_TOOLS, "m.id", _TOOL_SLICE):
-        counted = (each for row in rows for each in _count_tools(row, open_calls))
-        facts.insert("tool", counted)
+        facts.insert("tool", (each for row in rows for each in _count_tools(row, open_calls)))
         tell(min(1.0, as_int(rows[-1][0]) / max(last_id, 1)))
 
 

@@ -136,8 +136,8 @@ def read_coverage(reader: Reader) -> Coverage:
         reason = N_(
             "{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned"
         )
-    repair = remedy(schema, damage)
-    return Coverage(messages, _(reason, held=held, count=messages, remedy=repair))
+    said = _(reason, held=held, count=messages, remedy=remedy(schema, damage))
+    return Coverage(messages, said)
 
 
 def _number(schema: Schema, key: str) -> int:
