@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, count
@@ -109,6 +110,7 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
 
     Raises:
         RefusedError: It exists, is not a regular file, or is one to keep.
+        BrowseError: It cannot be examined.
     """
     # There or not: a journal, for example.
     is_kept = any(_is_same_file(path, each) or _is_same_file(path.parent, each) for each in keep)
@@ -116,9 +118,13 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         raise RefusedError(
             _("{path} belongs to the session store: nothing is written there.", path=path)
         )
-    if not os.path.lexists(path):  # or it cannot be looked up: then writing it says why
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
         return
-    if not (path.is_symlink() or path.is_file()):
+    except OSError as error:
+        raise _failure(path, error) from error
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
         sentence = _("{path} is a folder.") if path.is_dir() else _("{path} is no plain file.")
         remedy = _("Name a file, or `-` for standard output.")
         raise RefusedError(sentence.format(path=path), remedy=remedy)
