@@ -84,7 +84,9 @@ def read_tool_uses(
 
 
 def _read_uses(reader: Reader, segments: Sequence[Session], naming: str) -> Iterator[ToolUse]:
-    copies = read_history(reader, segments).copies if is_compressed(reader, segments) else {}
+    copies: dict[int, int] = {}
+    if is_compressed(reader, segments):
+        copies = read_history(reader, segments, with_gaps=False).copies
     statement = (
         "SELECT id, role, tool_call_id, tool_calls, timestamp FROM message_rows "
         "WHERE (role = 'tool' OR instr(tool_calls, ?)) AND session_id = ? AND"
