@@ -84,9 +84,11 @@ def read_tool_uses(
 
 
 def _read_uses(reader: Reader, segments: Sequence[Session], naming: str) -> Iterator[ToolUse]:
-    copies: dict[int, int] = {}
-    if is_compressed(reader, segments):
-        copies = read_history(reader, segments, with_gaps=False).copies
+    copies = (
+        read_history(reader, segments, with_gaps=False).copies
+        if is_compressed(reader, segments)
+        else {}
+    )
     statement = (
         "SELECT id, role, tool_call_id, tool_calls, timestamp FROM message_rows "
         "WHERE (role = 'tool' OR instr(tool_calls, ?)) AND session_id = ? AND"

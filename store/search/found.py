@@ -113,7 +113,7 @@ def titled(catalog: Catalog, query: Query, among: Set[str] | None = None) -> lis
         found.update(indexes)
     for each in query.excluded:
         found = {index for index in found if not each.first(names[index])}
-    in_order = (roots[index] for index in sorted(found))
+    in_order = map(roots.__getitem__, sorted(found))
     return [root for root in in_order if among is None or root in among]
 
 
@@ -125,7 +125,7 @@ def _names(catalog: Catalog) -> tuple[list[str], list[str]]:
         " ".join(f"{part.title or ''} {part.id}" for part in each.segments)
         for each in conversations
     )
-    return [each.root_id for each in conversations], [fold_composed(each) for each in names]
+    return [each.root_id for each in conversations], list(map(fold_composed, names))
 
 
 def conversations_of(
