@@ -257,7 +257,7 @@ def _compressed(
         before=_ids(sent),
         instead=_ids(instead),
         replaced=_ids(replaced),
-        summary=summary.id if summary is not None else None,
+        summary=summary and summary.id,
         merged=merged,
         kept=_ids(kept),
         originals=tuple(row.original for row in kept),
