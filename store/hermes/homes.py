@@ -245,7 +245,7 @@ def _own_folder(location: Location) -> Path:
 
 def sessions_folder(location: Location) -> Path | None:
     """The folder where Hermes keeps files of sessions; None for a store outside a Hermes home."""
-    return location.path.parent / "sessions" if location.root is not None else None
+    return location.root and location.path.parent / "sessions"
 
 
 def short_reason(error: BrowseError, location: Location) -> str:

@@ -264,7 +264,7 @@ class Link:
     @property
     def error(self) -> HostError | None:
         """Why the last attempt failed; None while connected."""
-        return self.connection and self.connection.error
+        return self.connection.error if self.connection is not None else None
 
     def open(self, *, at_once: bool = False) -> Hello:
         """Connect, unless connected; and, unless `at_once`, not within `RETRY_SECONDS` after a

@@ -100,7 +100,7 @@ def find_hits(
     return found(search.page(limit, after=after, portion=lambda so_far: portion(found(so_far))))
 
 
-def titled(catalog: Catalog, query: Query, among: Set[str] | None = None) -> list[str]:
+def titled(catalog: Catalog, query: Query, among: Set[str] | None) -> list[str]:
     """Return the roots of the conversations whose titles or ids contain all words of a group, and
     none that is excluded; the newest first. `among` are the roots to choose from, None for all."""
     roots, names = catalog.kept(_names)

@@ -250,7 +250,7 @@ def test_titles_and_ids_are_found_as_words_are(query, expected):
             Session("cafe", "cli", title="Cafe\u0301 plan", last_active=9.0),
         ]
     )
-    assert titled(catalog, parse(query)) == expected
+    assert titled(catalog, parse(query), None) == expected
 
 
 def test_commas_part_alternatives_of_roles_and_tools(written):
