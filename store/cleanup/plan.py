@@ -41,7 +41,7 @@ class Totals(NamedTuple):
     cost_usd: float | None
     """None if no cost is known."""
     sizes: Sizes
-    """Only rows of those that are not measured."""
+    """Of what is not measured yet it has the rows alone."""
 
 
 class Plan(NamedTuple):

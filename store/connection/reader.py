@@ -144,8 +144,8 @@ class Reader:
         meanwhile."""
         self.of_file = of_file
         """What all readers of the file share."""
-        self.index_damage: Any = None
-        """What is wrong with the search index, once a search could not use it."""
+        self.index_damage = ""
+        """What is wrong with the search index, once a search could not use it (`Damage`)."""
         self.is_stopped = False
         """Whether it was interrupted, and `begin` was not called since."""
         self._is_late = False

@@ -197,7 +197,7 @@ class ExportedConversation:
 
     @cached_property
     def ids(self) -> list[int]:
-        """The messages that are exported; those that are not live are counted.
+        """The ids of the messages that are exported; finding them counts those that are not live.
 
         Raises:
             NotFoundError: Something of it has been deleted meanwhile.

@@ -133,7 +133,7 @@ class Place:
         self.summary: StoreSummary | None = None
         """Its facts and numbers; None until they are read."""
         self.last_active: float | None = None
-        """When it was used last before that, in Unix seconds."""
+        """Its last activity when the summary was read, in Unix seconds; None if it has none."""
         self.error: BrowseError | None = None
         """Why it could not be read."""
         self._state: StoreState | None = None

@@ -115,7 +115,7 @@ def index_state(reader: Reader) -> tuple[int, int, Damage | None]:
     schema, index = reader.schema, reader.schema.fts
     newest, messages = map(as_int, reader.rows("SELECT max(id), count(*) FROM messages")[0])
     if index is None:
-        return messages, 0, reader.index_damage or Damage.MISSING
+        return messages, 0, Damage(reader.index_damage or Damage.MISSING)
     if f"{index.name}_docsize" not in schema.tables:
         return messages, 0, Damage.BROKEN
     held = messages - gaps_of(reader, index, newest).missing
@@ -218,12 +218,12 @@ def give_up_index(reader: Reader, error: StoreError) -> str:
         return ""
     if isinstance(error, StoreDamagedError):
         reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged
-    reader.index_damage = damage_of(schema, error)
+    damage = reader.index_damage = damage_of(schema, error)
     reader.schema = schema._replace(fts=None, trigram=None)
     return _(
         "Hermes' search index cannot be used ({reason}): {remedy}.",
         reason=error.sentence,
-        remedy=remedy(schema, reader.index_damage),
+        remedy=remedy(schema, damage),
     )
 
 

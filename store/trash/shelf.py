@@ -260,9 +260,14 @@ def find(trash: Path, name: str) -> Path:
             remedy=_("Give more of the name. Candidates: {names}", names=names),
         )
     path = paths[matching[0]]
+    _refuse_old(path)
+    return path
+
+
+def _refuse_old(path: Path) -> None:
+    """Raise TrashError for a folder of 0.1.0."""
     if path.suffix != SUFFIX:
         raise TrashError(_("{name} cannot be read: {error}", name=path.name, error=_(_OLD_FOLDER)))
-    return path
 
 
 def remove_older(trash: Path, older_than: float, now: float) -> list[Bundle]:
@@ -289,8 +294,9 @@ def remove_bundle(path: Path) -> None:
     """Remove a bundle for good, its file first: what is left of it then is no bundle.
 
     Raises:
-        TrashError: It cannot be removed.
+        TrashError: It cannot be removed, or is a folder of 0.1.0, which stays.
     """
+    _refuse_old(path)
     try:
         path.unlink(missing_ok=True)  # another program may have removed it
     except OSError as error:

@@ -110,6 +110,8 @@ def test_folders_of_older_versions_are_named_and_stay(trash):
     assert "0.1.0" in listed[folder.name].damage and listed[folder.name].bytes == 2
     with pytest.raises(TrashError, match=r"only 0\.1\.0 restores it"):
         shelf.find(trash, folder.name)
+    with pytest.raises(TrashError, match=r"only 0\.1\.0 restores it"):
+        shelf.remove_bundle(folder)
     shelf.remove_older(trash, 0.0, NOW + 1e9)
     shelf.remove_leftovers(trash, NOW + 1e9)
     assert (folder / "manifest.json").exists()
