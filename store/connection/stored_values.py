@@ -91,8 +91,8 @@ def read_json(text: str, **hooks: Any) -> Any:
 
 
 def read_exactly(text: str) -> object:
-    """Parse JSON text that says the same when the value is written again; None as of `read_json`, and
-    if an object has a key twice, or a number is too large for a float."""
+    """Parse JSON text that says the same when the value is written again; None as of `read_json`,
+    and if an object has a key twice, or a number is too large for a float."""
     return read_json(text, object_pairs_hook=_object, parse_float=_float)
 
 

@@ -120,8 +120,8 @@ def _paragraph(lines: list[str]) -> list[str]:
 
 
 def _ends_surely(fence: str, block: list[str], is_closed: bool) -> bool:
-    """Tell whether a part of a text that was split at indented fences surely ends where it seems to,
-    whatever list it is in.
+    """Tell whether a part of a text that was split at indented fences surely ends where it seems
+    to, whatever list it is in.
 
     It does if the opening and the closing line have the same indentation and no line between them
     has less: then both belong to the same item, or neither is a fence.

@@ -67,8 +67,8 @@ class RenderedMessage(NamedTuple):
 
 
 Event = date | str | RenderedMessage
-"""The start of a day in local time, a message, or where Hermes compressed the conversation: the id of
-the session in which it continued, on one line."""
+"""The start of a day in local time, a message, or where Hermes compressed the conversation: the id
+of the session in which it continued, on one line."""
 
 
 @dataclass

@@ -295,8 +295,8 @@ def _warnings(
 def on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
     """Add the option for the surface configured for the source of a conversation.
 
-    `surfaces` maps a source, or `any` for the others, to `cli` or `tui`: an option of `hermes` (0.19),
-    without which its configuration decides. Another machine decides itself.
+    `surfaces` maps a source, or `any` for the others, to `cli` or `tui`: an option of `hermes`
+    (0.19), without which its configuration decides. Another machine decides itself.
     """
     surface = surfaces.get(plan.conversation.source, surfaces.get(ANY_SOURCE))
     if surface is None or plan.host:

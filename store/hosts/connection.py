@@ -50,7 +50,7 @@ class AnswerLine(NamedTuple):
     """A line that belongs to a question."""
 
     kind: str
-    """Its second key: `answer` or `error`, or one of `REPORTS`, after which another line follows."""
+    """Its second key: `answer` or `error`, or one of `REPORTS`: then another line follows."""
     value: bytes
     """The value of that key, as JSON."""
 

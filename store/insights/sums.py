@@ -36,8 +36,8 @@ _KEYS = {
     "tool": "tool",
     "": "''",
 }
-"""The groupings, as SQL over the events; the keys of time are those of `key_of`, and the hour of the
-week: `0-14` is Monday, 14:00 to 15:00."""
+"""The groupings, as SQL over the events; the keys of time are those of `key_of`, and the hour of
+the week: `0-14` is Monday, 14:00 to 15:00."""
 _SUMS = """
     SELECT COALESCE({split}, 'unknown'), COALESCE({key}, 'unknown'),
         json_group_array(DISTINCT {conversation}) FILTER (WHERE {conversation} IS NOT NULL),

@@ -55,8 +55,8 @@ def count_matches(
     stopped: Stopped = never,
     is_typed: bool = True,
 ) -> Suggestion | None:
-    """Count the hits, for at most a second; None if there are none. If the query stands in the search
-    box and only narrows the list, its conversations are counted."""
+    """Count the hits, for at most a second; None if there are none. If the query stands in the
+    search box and only narrows the list, its conversations are counted."""
     search = Search(reader, query, now, catalog, view, prefix_last=is_typed)
     if is_typed and asks_for_conversations(query, search.conditions):
         found = Suggestion("", query.text, len(search.roots or ()), False, True)

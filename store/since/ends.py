@@ -99,8 +99,8 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
 def _read_last_rows(
     reader: Reader, session_ids: Sequence[str]
 ) -> Mapping[str, tuple[ChatMessage, bool]]:
-    """Read the newest row of each session, with the end of its text, and whether the row before it is
-    the result of a tool; a row that was taken back counts only where there is no other."""
+    """Read the newest row of each session, with the end of its text, and whether the row before it
+    is the result of a tool; a row that was taken back counts only where there is no other."""
     any_row = "SELECT max(n.id) FROM message_rows n WHERE n.session_id = s.id AND NOT n.hidden"
     newest = f"COALESCE(({any_row} AND n.state = 'live'), ({any_row}))"
     before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = s.id AND p.id < m.id"

@@ -46,8 +46,8 @@ _TRANSCRIPT = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Names of transcripts, with the session; not of hidden files, of requests, of the index of routing,
-and of a snapshot without an id."""
+"""Names of transcripts, with the session; not of hidden files, of requests, of the index of
+routing, and of a snapshot without an id."""
 _MODE = 0o777
 _STATE = attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns")
 """Which file it is, and what changes with its content."""

@@ -163,7 +163,7 @@ def test_a_line_that_a_program_showed_may_be_another_one(tmp_path):
 
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_text_over_one_that_is_partly_known(is_there, tmp_path):
-    """A line that a patch inserted, and the lines around it, were there: what stays is not known."""
+    """A line that a patch inserted, and the lines around it, were there: what stays is unknown."""
     old = "".join(f"line number {number}\n" for number in range(20))
     new = old.replace("line number 9\n", "line number nine\n")
     last = new.replace("line number 8\n", "line number eight\n")

@@ -1,4 +1,4 @@
-"""Wider queries that are offered: each finds what it says, and excludes nothing else than before."""
+"""Wider queries that are offered: each finds what it says, and excludes what the query did."""
 
 import time
 
